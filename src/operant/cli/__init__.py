@@ -1,0 +1,37 @@
+"""The ``operant`` command: where it starts and how it fails.
+
+Knows how a failure looks to a person (``error:``, ``hint:``, an exit code) and nothing of any verb.
+Nothing is imported before it is needed: ``operant --help`` must answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from operant.errors import ConfigError, OperantError
+
+__all__ = ["main"]
+
+FAILED = 1
+BAD_USAGE = 2
+INTERRUPTED = 130
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one command line and leave with its exit code."""
+    # Read by loguru when something first imports it; its own default is DEBUG.
+    os.environ.setdefault("LOGURU_LEVEL", "INFO")
+    try:
+        from operant.cli.root import command
+
+        command()(args=None if args is None else list(args), prog_name="operant")
+    except OperantError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"hint: {error.hint}", file=sys.stderr)
+        sys.exit(BAD_USAGE if isinstance(error, ConfigError) else FAILED)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)

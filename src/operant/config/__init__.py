@@ -1,0 +1,1 @@
+"""Typed configuration: pydantic models, one field with one line of documentation each."""

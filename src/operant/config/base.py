@@ -1,0 +1,42 @@
+"""What every configuration model does alike: unknown keys fail with the nearest valid name."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from operant.errors import ConfigError
+
+__all__ = ["Config"]
+
+
+class Config(BaseModel):
+    """A frozen model whose mistakes are told in one line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @classmethod
+    def of(cls, **values: Any) -> Any:
+        """Build one, turning pydantic's report into a ConfigError."""
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            raise config_error(cls, error) from error
+
+
+def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"]) or model.__name__
+    if first["type"] == "extra_forbidden":
+        owner: Any = model
+        for part in first["loc"][:-1]:
+            found = owner.model_fields.get(part) if hasattr(owner, "model_fields") else None
+            owner = found.annotation if found else None
+        names = list(owner.model_fields) if hasattr(owner, "model_fields") else []
+        near = difflib.get_close_matches(str(first["loc"][-1]), names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"valid keys: {', '.join(names)}"
+        return ConfigError(f"{where} is not a setting", hint=hint)
+    given = first.get("input")
+    return ConfigError(f"{where}: {first['msg'].removeprefix('Value error, ')} (got {given!r})")

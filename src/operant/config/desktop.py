@@ -1,0 +1,116 @@
+"""Settings of a desktop: its screen, what it may use, and when a step is over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from operant.config.base import Config
+from operant.types import Monitor, Size
+
+__all__ = ["DesktopConfig", "LimitsConfig", "MonitorConfig", "SettleConfig"]
+
+LARGEST_SCREEN = 16384
+
+
+class SettleConfig(Config):
+    """When a step is over. All in milliseconds."""
+
+    first_change_ms: float = Field(6.0, gt=0)
+    """How long to wait for the first change before asking whether any program is busy."""
+    quiet_ms: float = Field(5.0, gt=0)
+    """How long the screen must be still."""
+    busy_ms: float = Field(400.0, ge=0)
+    """How long a busy program behind a still screen is waited for."""
+    cap_ms: float = Field(2000.0, gt=0)
+    """How long a step may take at most, however much the screen moves."""
+
+
+class LimitsConfig(Config):
+    """What the programs of one desktop may use."""
+
+    memory_mb: int = Field(2048, ge=64)
+    """Memory of all programs together, and data of any one of them."""
+    processes: int = Field(256, ge=16)
+    """Processes and threads alive at once."""
+    file_mb: int = Field(512, ge=1)
+    """Size of any one file."""
+    disk_mb: int = Field(512, ge=8)
+    """Size of HOME, and of /tmp; both live in memory."""
+    files: int = Field(100_000, ge=100)
+    """Number of files in HOME, and in /tmp."""
+
+
+class MonitorConfig(Config):
+    """A region of the screen that applications take for a monitor."""
+
+    x: int = Field(ge=0)
+    """Left edge in pixels."""
+    y: int = Field(ge=0)
+    """Top edge in pixels."""
+    width: int = Field(ge=64)
+    """Width in pixels."""
+    height: int = Field(ge=64)
+    """Height in pixels."""
+
+
+def _name(key: str) -> str:
+    if not key or "=" in key or "\0" in key:
+        raise ValueError("not a name of an environment variable")
+    return key
+
+
+class DesktopConfig(Config):
+    """One desktop. The defaults are what the benchmarks and the suites use."""
+
+    width: int = Field(1280, ge=64, le=LARGEST_SCREEN)
+    """Width of the screen in pixels."""
+    height: int = Field(800, ge=64, le=LARGEST_SCREEN)
+    """Height of the screen in pixels."""
+    monitors: tuple[MonitorConfig, ...] = ()
+    """Regions that act as monitors; none means one monitor over the whole screen."""
+    network: bool = False
+    """Whether programs reach the machine's network; otherwise they have a loopback of their own."""
+    opengl: bool = False
+    """Whether the display offers OpenGL (GLX): 50 MB and 40 ms more a desktop."""
+    home: Path | None = None
+    """A directory whose files every episode finds in its HOME, beside the built-in settings."""
+    environment: dict[Annotated[str, AfterValidator(_name)], str] = Field(default_factory=dict)
+    """More environment variables for the programs."""
+    read_only: tuple[Path, ...] = ()
+    """More directories of this machine to show, read-only, at the same place."""
+    limits: LimitsConfig = LimitsConfig()
+    """What the programs may use."""
+    settle: SettleConfig = SettleConfig()
+    """When a step is over."""
+    isolated: bool = True
+    """Whether programs are sandboxed. Without it they run as you, with your files and your network."""
+    start_timeout_s: float = Field(30.0, gt=0)
+    """How long a desktop may take to come up."""
+
+    @field_validator("home")
+    @classmethod
+    def _home_exists(cls, home: Path | None) -> Path | None:
+        if home is not None and not home.is_dir():
+            raise ValueError("not a directory")
+        return home
+
+    @model_validator(mode="after")
+    def _monitors_fit(self) -> DesktopConfig:
+        for index, monitor in enumerate(self.monitors):
+            if monitor.x + monitor.width > self.width or monitor.y + monitor.height > self.height:
+                raise ValueError(f"monitor {index} reaches beyond the {self.size} screen")
+        return self
+
+    @property
+    def size(self) -> Size:
+        return Size(self.width, self.height)
+
+    @property
+    def regions(self) -> tuple[Monitor, ...]:
+        """The monitors as the rest of the system knows them: always at least one."""
+        if not self.monitors:
+            return (Monitor(0, 0, self.width, self.height),)
+        return tuple(Monitor(m.x, m.y, m.width, m.height) for m in self.monitors)

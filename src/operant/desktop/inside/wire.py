@@ -1,0 +1,53 @@
+"""Messages with file descriptors over a SOCK_SEQPACKET pair, spoken on both sides of the sandbox wall.
+
+A message is a JSON object; what is too long for one packet travels in a memfd. Knows nothing of what
+the messages mean. Only the two ends of a socketpair can talk, so nothing here has a name in any
+file system that a third program could connect to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import Any
+
+PACKET = 64 * 1024
+MAX_FDS = 16
+
+
+class Closed(Exception):
+    """The other end is gone."""
+
+
+def send(sock: socket.socket, message: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
+    data = json.dumps(message).encode()
+    memfd = -1
+    if len(data) > PACKET:
+        memfd = os.memfd_create("message")
+        with os.fdopen(os.dup(memfd), "wb") as file:
+            file.write(data)
+        data = b"%d" % len(data)
+    try:
+        socket.send_fds(sock, [data], (*fds, memfd) if memfd >= 0 else fds)
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise Closed from error
+    finally:
+        if memfd >= 0:
+            os.close(memfd)
+
+
+def receive(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    try:
+        data, fds, _flags, _address = socket.recv_fds(sock, PACKET, MAX_FDS)
+    except ConnectionResetError as error:
+        raise Closed from error
+    if not data:
+        raise Closed
+    if data[:1] != b"{":
+        memfd = fds.pop()
+        data = os.pread(memfd, int(data), 0)
+        os.close(memfd)
+    message = json.loads(data)
+    assert isinstance(message, dict)
+    return message, fds

@@ -1,0 +1,356 @@
+"""A real desktop in a sandbox: X server, window manager, session bus and programs behind bubblewrap's walls.
+
+``SandboxDesktop`` is what everything above works with. It owns one supervisor process; when it is closed,
+forgotten or its owner dies in any way, the kernel ends everything that ran inside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import shlex
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from operant.config.desktop import DesktopConfig
+from operant.desktop import launch as launching
+from operant.desktop.accessibility import Accessibility
+from operant.desktop.channel import Channel
+from operant.desktop.clipboard import Clipboard
+from operant.desktop.display import Display
+from operant.desktop.programs import Files, list_processes, run_command, spawn, split_command
+from operant.desktop.screen import Framebuffer
+from operant.desktop.seat import Seat
+from operant.desktop.windows import list_windows, window_manager_name
+from operant.errors import (
+    ApplicationExited,
+    DesktopClosed,
+    DesktopDied,
+    DesktopError,
+    DesktopStartError,
+    DesktopTimeout,
+    UnknownApplication,
+    WindowTimeout,
+)
+from operant.types import Action, Monitor, Node, Process, RunResult, Size, StepResult, Window
+
+__all__ = ["SandboxDesktop"]
+
+FORGET_WINDOWS_S = 0.25  # how long the window manager may take to forget the last episode's windows
+
+
+class SandboxDesktop:
+    """One desktop. Starting it takes under half a second, resetting it a few milliseconds.
+
+    >>> with SandboxDesktop() as desktop:            # doctest: +SKIP
+    ...     window = desktop.launch("mousepad")
+    ...     frame = desktop.perform(Action.type("Hello"))
+    """
+
+    def __init__(self, config: DesktopConfig | None = None) -> None:
+        self.config = config or DesktopConfig()
+        self.size: Size = self.config.size
+        self.monitors: tuple[Monitor, ...] = self.config.regions
+        self.last_step = StepResult(changed=False, settled=True, waited_ms=0.0)
+        self.resets_of_display = 0
+        self._lock = threading.RLock()
+        self._seat: Seat | None = None
+        self._episode: Channel | None = None
+        self._accessibility: Accessibility | None = None
+        self._supervised = launching.start_supervisor(self.config)
+        self._supervisor = Channel(self._supervised.control, "the supervisor")
+        self._finalizer = weakref.finalize(self, self._supervised.stop)
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    # Coming up, starting over, going away.
+
+    def _start(self) -> None:
+        settings, home = launching.supervisor_settings(self.config)
+        try:
+            answer = self._supervisor.call(
+                "configure", settings=settings, fds=(home,), timeout_s=self.config.start_timeout_s
+            )
+        except DesktopDied as error:
+            self._supervised.process.wait(5.0)
+            raise launching.explain_start_failure(self._supervised.said()) from error
+        except OSError as error:
+            raise DesktopStartError(str(error), hint="operant doctor") from error
+        finally:
+            os.close(home)
+        self._open_seat(answer.fd)
+        self._await_episode()
+
+    def _open_seat(self, framebuffer: int) -> None:
+        """Take the seat of a server that has just started, while the first episode gets ready beside it."""
+        try:
+            screen = Framebuffer(framebuffer)
+        finally:
+            os.close(framebuffer)
+        self._begin_episode()
+        self._seat = Seat(self._connect_display(), screen, self._busy)
+        self._seat.prepare(self.monitors, self.config.start_timeout_s)
+
+    def _connect_display(self) -> Display:
+        return Display.over(socket.socket(fileno=self._supervisor.call("x_connect").fd))
+
+    def _begin_episode(self) -> None:
+        """End whatever runs and begin anew; everything of the last episode is gone when this returns."""
+        self._leave_episode()
+        answer = self._supervisor.call("begin_episode")
+        self._episode = Channel(socket.socket(fileno=answer.fd), "the episode")
+
+    def _leave_episode(self) -> None:
+        if self._accessibility is not None:
+            self._accessibility.close()
+            self._accessibility = None
+        if self._episode is not None:
+            self._episode.close()
+            self._episode = None
+
+    def _await_episode(self) -> None:
+        episode = self._running_episode()
+        try:
+            ready = episode.wait_event("ready", self.config.start_timeout_s)
+        except DesktopDied as error:
+            failed = next((e["error"] for e in episode.events if e["event"] == "failed"), "it said nothing")
+            raise DesktopStartError(f"the episode did not begin: {failed}") from error
+        if ready is None:
+            raise DesktopTimeout("the episode did not begin in time")
+
+    def reset(self) -> None:
+        """Back to the start: no program, no file, no key and no setting of the last episode remains.
+
+        The display is kept when everything that can be asked of it is as it was at the start, pixel for
+        pixel, and replaced when anything is not.
+        """
+        with self._use():
+            self._begin_episode()
+            left: list[str] = ["connection"]
+            with contextlib.suppress(DesktopTimeout, DesktopDied):
+                left = self._open().restore(FORGET_WINDOWS_S)
+            if left:
+                self._restart_display()
+            self._await_episode()
+            self.last_step = StepResult(changed=False, settled=True, waited_ms=0.0)
+
+    def _restart_display(self) -> None:
+        self.resets_of_display += 1
+        self._leave_episode()
+        seat, self._seat = self._open(), None
+        seat.close()
+        try:
+            answer = self._supervisor.call("restart_display", timeout_s=self.config.start_timeout_s)
+        except OSError as error:
+            raise DesktopStartError(str(error)) from error
+        self._open_seat(answer.fd)
+
+    def close(self) -> None:
+        """End everything inside, and return when it is gone. Closing twice does no harm."""
+        with self._lock:
+            with contextlib.suppress(DesktopError):
+                self._leave_episode()
+            if self._seat is not None:
+                self._seat.close()
+                self._seat = None
+            self._supervisor.close()
+            self._finalizer()
+
+    def __enter__(self) -> SandboxDesktop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def closed(self) -> bool:
+        return not self._finalizer.alive
+
+    def check(self) -> None:
+        """Raise a typed error unless every part of the desktop answers."""
+        with self._use():
+            self._busy()
+            self._running_episode().call("stat", path=".")
+            if window_manager_name(self._open().display) is None:
+                raise DesktopDied("the window manager is gone")
+
+    # Seeing and doing.
+
+    def frame(self) -> npt.NDArray[np.uint8]:
+        """The screen now, RGB, (height, width, 3)."""
+        with self._use():
+            return self._open().frame()
+
+    def perform(self, action: Action) -> npt.NDArray[np.uint8]:
+        """Do it, wait until the screen has settled, and return the frame; ``last_step`` says how it settled."""
+        with self._use():
+            seat = self._open()
+            self.last_step = seat.perform(action, self.config.settle)
+            return seat.frame()
+
+    def settle(self) -> StepResult:
+        """Wait until the screen is still and the programs sleep."""
+        with self._use():
+            seat = self._open()
+            seat.quiesce()
+            self.last_step = seat.perform(Action.wait(), self.config.settle)
+            return self.last_step
+
+    def pointer(self) -> tuple[int, int]:
+        """Where the pointer is, in pixels."""
+        with self._use():
+            return self._open().input.pointer.position()
+
+    def windows(self) -> list[Window]:
+        """Top-level windows from the bottom of the stack to the top."""
+        with self._use():
+            return list_windows(self._open().display)
+
+    def accessibility(
+        self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0, limit: int = 5000
+    ) -> Node:
+        """The tree of widgets that are shown: of the focused window, of one application, or of all (``desktop``)."""
+        with self._use():
+            if self._accessibility is None:
+                self._accessibility = Accessibility(self._running_episode())
+            focused = next((w for w in reversed(list_windows(self._open().display)) if w.focused), None)
+            return self._accessibility.tree(scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit)
+
+    @property
+    def clipboard(self) -> Clipboard:
+        """What is copied in the desktop."""
+
+        def run(argv: list[str], stdin: bytes | None, timeout_s: float) -> RunResult:
+            with self._use():
+                return run_command(
+                    self._supervisor, argv, stdin=stdin, timeout_s=timeout_s, limit=16 << 20, background=stdin is not None
+                )
+
+        return Clipboard(run)
+
+    # Programs and files.
+
+    @property
+    def files(self) -> Files:
+        """Files of the desktop, read and written from outside."""
+        return Files(self._running_episode())
+
+    def processes(self) -> list[Process]:
+        with self._use():
+            return list_processes(self._running_episode())
+
+    def run(
+        self,
+        command: str | Sequence[str],
+        *,
+        timeout_s: float = 30.0,
+        limit: int = 1 << 20,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> RunResult:
+        """Run a command in the desktop to its end and return what it said, at most ``limit`` bytes each way.
+
+        A string is split into words; no shell is involved unless you name one: ``["sh", "-c", ...]``.
+        """
+        argv = split_command(command)
+        return run_command(
+            self._running_episode(), argv, stdin=stdin, timeout_s=timeout_s, limit=limit, env=env, cwd=cwd
+        )
+
+    def start(self, command: str | Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None) -> int:
+        """Start a program and leave it running; returns its pid inside the desktop."""
+        return self._spawn(split_command(command), (), env, cwd)
+
+    def launch(
+        self,
+        command: str | Sequence[str],
+        *,
+        timeout_s: float = 15.0,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> Window:
+        """Start an application and return its window once it is shown and drawn."""
+        argv = split_command(command)
+        with self._use():
+            episode, display = self._running_episode(), self._open().display
+            before = {window.id for window in list_windows(display)}
+            with os.fdopen(episode.call("scratch").fd, "r", errors="replace") as said:
+                pid = self._spawn(argv, (said.fileno(),) * 3, env, cwd)
+                deadline = time.monotonic() + timeout_s
+                while True:
+                    new = [window for window in list_windows(display) if window.id not in before]
+                    if new:
+                        break
+                    ended = episode.wait_event("exit", 0.0, pid=pid)
+                    if ended is not None and ended["code"] != 0:
+                        raise ApplicationExited(
+                            f"{shlex.join(argv)[:120]} ended with code {ended['code']} before it showed a window: "
+                            + _last_words(said)
+                        )
+                    if time.monotonic() >= deadline:
+                        raise WindowTimeout(
+                            f"{shlex.join(argv)[:120]} showed no window within {timeout_s:g} s",
+                            hint="is it a graphical program? use start() or run() for those that are not",
+                        )
+                    display.wait_events(0.05)
+            self.settle()
+            return next((w for w in list_windows(display) if w.id == new[-1].id), new[-1])
+
+    def _spawn(
+        self, argv: list[str], fds: tuple[int, ...], env: Mapping[str, str] | None, cwd: str | None
+    ) -> int:
+        try:
+            return spawn(self._running_episode(), argv, fds, env=dict(env or {}), cwd=cwd)
+        except UnknownApplication as error:
+            near = difflib.get_close_matches(argv[0], _programs(), 3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "install it on this machine: desktops show its /usr"
+            raise UnknownApplication(error.message, hint=hint) from error
+
+    def memory(self) -> dict[str, float]:
+        """Megabytes by program, shared pages divided among those who share them."""
+        with self._use():
+            found: dict[str, float] = {}
+            for name, kilobytes in self._supervisor.call("usage")["pss_kb"]:
+                found[name] = found.get(name, 0.0) + kilobytes / 1024
+            return found
+
+    # Inside.
+
+    def _busy(self) -> bool:
+        return bool(self._supervisor.call("busy")["running"])
+
+    @contextlib.contextmanager
+    def _use(self) -> Iterator[None]:
+        with self._lock:
+            self._open()
+            yield
+
+    def _open(self) -> Seat:
+        if self._seat is None:
+            raise DesktopClosed("the desktop is closed")
+        return self._seat
+
+    def _running_episode(self) -> Channel:
+        if self._episode is None:
+            raise DesktopClosed("the desktop is closed")
+        return self._episode
+
+
+def _programs() -> list[str]:
+    return [name for name in os.listdir("/usr/bin")]
+
+
+def _last_words(said: object) -> str:
+    said.seek(0)  # type: ignore[attr-defined]
+    return " ".join(said.read(4000).split())[-300:] or "it said nothing"  # type: ignore[attr-defined]

@@ -1,0 +1,44 @@
+"""When has the screen taken an action? When nothing is drawn any more and no program is busy.
+
+Adaptive, never a fixed sleep: wait for the first change, then until the screen has been still for a quiet
+window. Where the programs can be watched (a sandbox), a still screen with a busy program behind it is
+waited for, and a screen that stays still with every program asleep is let go at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from operant.config.desktop import SettleConfig
+from operant.desktop.display import Display
+from operant.types import StepResult
+
+__all__ = ["settle"]
+
+
+def settle(display: Display, config: SettleConfig, busy: Callable[[], bool] | None) -> StepResult:
+    """Watch the display until it has settled or the cap is reached."""
+    began = time.monotonic()
+    deadline = began + config.cap_ms / 1000
+    busy_deadline = began + config.busy_ms / 1000
+    quiet = config.quiet_ms / 1000
+    changed = False
+    window = config.first_change_ms / 1000
+    while True:
+        now = time.monotonic()
+        if display.wait_damage(min(window, max(0.0, deadline - now))):
+            changed = True
+            window = quiet
+            if time.monotonic() >= deadline:
+                return _result(began, changed, settled=False)
+        elif time.monotonic() >= deadline:
+            return _result(began, changed, settled=False)
+        elif busy is None or time.monotonic() >= busy_deadline or not busy():
+            return _result(began, changed, settled=True)
+        else:
+            window = quiet
+
+
+def _result(began: float, changed: bool, *, settled: bool) -> StepResult:
+    return StepResult(changed=changed, settled=settled, waited_ms=(time.monotonic() - began) * 1000)

@@ -1,0 +1,71 @@
+"""The top-level windows of a display, as its window manager lists them."""
+
+from __future__ import annotations
+
+import xcffib.xproto as xproto
+
+from operant.desktop.display import Display
+from operant.types import Window
+
+__all__ = ["active_window", "list_windows", "window_manager_name"]
+
+
+def list_windows(display: Display) -> list[Window]:
+    """All managed windows from the bottom of the stack to the top, in two round trips."""
+    names = ("_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_WM_NAME", "WM_NAME", "WM_CLASS",
+             "_NET_WM_PID", "_NET_WM_STATE")  # fmt: skip
+    display.atoms(*names, "_NET_WM_STATE_HIDDEN")
+    with display.limited():
+        listed, active = (display.ask_property(display.root, name) for name in names[:2])
+        identifiers = display.words(listed.reply())
+        focused = (display.words(active.reply()) or (0,))[0]
+        asked = [
+            (
+                identifier,
+                [display.ask_property(identifier, name) for name in names[2:]],
+                display.core.GetGeometry(identifier),
+                display.core.TranslateCoordinates(identifier, display.root, 0, 0),
+            )
+            for identifier in identifiers
+        ]
+        windows = []
+        for identifier, properties, geometry, translated in asked:
+            try:
+                name, old_name, wm_class, pid, state = (cookie.reply() for cookie in properties)
+                size, place = geometry.reply(), translated.reply()
+            except (xproto.WindowError, xproto.DrawableError):
+                continue  # closed since it was listed
+            windows.append(
+                Window(
+                    id=identifier,
+                    title=display.text(name) or display.text(old_name),
+                    wm_class=display.text(wm_class).rstrip("\0").rpartition("\0")[2],
+                    pid=(display.words(pid) or (None,))[0],
+                    x=place.dst_x,
+                    y=place.dst_y,
+                    width=size.width,
+                    height=size.height,
+                    focused=identifier == focused,
+                    minimized=display.atom("_NET_WM_STATE_HIDDEN") in display.words(state),
+                )
+            )
+    return windows
+
+
+def active_window(display: Display) -> int:
+    with display.limited():
+        return (display.words(display.ask_property(display.root, "_NET_ACTIVE_WINDOW").reply()) or (0,))[0]
+
+
+def window_manager_name(display: Display) -> str | None:
+    """The name of the window manager that runs, or None: its check window must exist and name itself."""
+    check = "_NET_SUPPORTING_WM_CHECK"
+    with display.limited():
+        window = (display.words(display.ask_property(display.root, check).reply()) or (0,))[0]
+        if not window:
+            return None
+        try:
+            own, name = (display.ask_property(window, item) for item in (check, "_NET_WM_NAME"))
+            return display.text(name.reply()) if display.words(own.reply()) == (window,) else None
+        except xproto.WindowError:
+            return None

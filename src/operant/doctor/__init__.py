@@ -1,0 +1,10 @@
+"""What this machine still lacks before desktops can run on it, and the command that fixes each.
+
+``operant doctor`` prints it. Knows what the rest of Operant needs by name; imports none of it, so that it
+works where the rest does not.
+"""
+
+from operant.doctor.checks import Check, Status, can_run, examine
+from operant.doctor.machine import Machine, ThisMachine
+
+__all__ = ["Check", "Machine", "Status", "ThisMachine", "can_run", "examine"]

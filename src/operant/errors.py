@@ -1,0 +1,128 @@
+"""Every failure that Operant raises on purpose, named by the boundary that it crosses.
+
+The list is flat on purpose: catch the one that you can do something about, or ``OperantError`` for all.
+Each carries an optional hint that says what to do; the command line prints it under the message.
+"""
+
+from __future__ import annotations
+
+
+class OperantError(Exception):
+    """A failure with a sentence for people and, where there is one, a way out."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+
+
+# What somebody handed us.
+
+
+class ConfigError(OperantError):
+    """A configuration value or key that can't be used."""
+
+
+class InvalidAction(OperantError, ValueError):
+    """An action that no desktop could perform."""
+
+
+class ActionParseError(InvalidAction):
+    """Text of a model or a client that is not an action of its format; quotes the offending part."""
+
+    def __init__(self, message: str, *, offending: str = "", hint: str | None = None) -> None:
+        quoted = offending if len(offending) <= 80 else offending[:77] + "..."
+        super().__init__(f"{message}: {quoted!r}" if offending else message, hint=hint)
+        self.offending = offending
+
+
+class ActionNotExpressible(InvalidAction):
+    """A canonical action that the asked-for format has no words for."""
+
+
+class InvalidPath(OperantError, ValueError):
+    """A path that is not inside the desktop, or not what the call needs."""
+
+
+# What a desktop needs from the machine.
+
+
+class SandboxUnavailable(OperantError):
+    """This machine can't start isolated desktops."""
+
+
+class MissingProgram(OperantError):
+    """A program that a desktop is made of is not installed."""
+
+
+class LiveScreenRefused(OperantError):
+    """The user's own screen was asked for without saying so explicitly, or it can't be reached."""
+
+
+class PanicStop(OperantError):
+    """The user slammed the pointer into a corner: nothing more is done to the live screen."""
+
+
+# What goes wrong in a desktop. All of these mean: the desktop is suspect, replace it.
+
+
+class DesktopError(OperantError):
+    """A desktop that failed under us; the pool replaces it."""
+
+
+class DesktopStartError(DesktopError):
+    """A desktop did not come up."""
+
+
+class DesktopDied(DesktopError):
+    """Part of a desktop (its supervisor, display or window manager) is gone."""
+
+
+class DesktopTimeout(DesktopError):
+    """A desktop did not answer in time."""
+
+
+class DesktopClosed(DesktopError):
+    """The desktop was closed, or its lease has ended."""
+
+
+# What goes wrong inside a desktop that is itself well.
+
+
+class ApplicationError(OperantError):
+    """An application could not be used."""
+
+
+class UnknownApplication(ApplicationError):
+    """No program of that name is inside the desktop."""
+
+
+class ApplicationExited(ApplicationError):
+    """An application ended before it showed a window."""
+
+
+class WindowTimeout(ApplicationError):
+    """An application showed no window in time."""
+
+
+class CommandTimeout(ApplicationError):
+    """A command inside the desktop did not end in time and was killed."""
+
+
+class ProcessLimit(ApplicationError):
+    """The desktop is at its limit of processes."""
+
+
+class DiskFull(ApplicationError):
+    """The desktop's private disk is full."""
+
+
+class AccessibilityError(ApplicationError):
+    """An application's accessibility tree could not be read in time."""
+
+
+class PoolExhausted(OperantError):
+    """No desktop became free in time."""

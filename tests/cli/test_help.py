@@ -1,0 +1,136 @@
+"""The command line answers at once, imports nothing heavy for it, and fails in words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from operant.cli import main, root
+from operant.errors import ConfigError, MissingProgram
+
+HEAVY = {
+    *("numpy", "PIL", "pydantic", "yaml", "loguru", "xcffib", "jeepney", "mss", "pyautogui"),
+    *("gymnasium", "torch", "transformers", "peft", "ray", "fastapi", "uvicorn", "scipy"),
+}
+
+# Runs the command as its entry point does, then tells on stderr what it has imported.
+TELL = """
+import sys
+from operant.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+    print(*sorted(name for name in sys.modules if name.startswith("operant")), file=sys.stderr)
+"""
+
+
+def operant(*args: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "operant", *args],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **(env or {})},
+        timeout=30,
+    )
+
+
+def test_help_lists_every_verb_and_imports_nothing_heavy() -> None:
+    started = time.perf_counter()
+    ended = subprocess.run(
+        [sys.executable, "-c", TELL, "--help"], capture_output=True, text=True, check=False, timeout=30
+    )
+    took = time.perf_counter() - started
+    assert ended.returncode == 0
+    for verb in root.VERBS:
+        assert f" {verb} " in ended.stdout
+    packages, own = (set(line.split()) for line in ended.stderr.splitlines()[-2:])
+    assert not packages & HEAVY
+    assert own == {"operant", "operant.cli", "operant.cli.root", "operant.errors"}
+    # About 0.2 s; the rest is for a machine with other things to do.
+    assert took < 2.0
+
+
+@pytest.mark.parametrize("verb", root.VERBS)
+def test_every_verb_explains_itself(verb: str) -> None:
+    ended = operant(verb, "--help")
+    assert ended.returncode == 0, ended.stderr
+    assert f"operant {verb}" in ended.stdout
+    assert "--install-completion" not in ended.stdout
+
+
+def test_version() -> None:
+    from operant import __version__
+
+    assert operant("--version").stdout == f"operant {__version__}\n"
+
+
+def test_no_color_means_no_escape_sequences() -> None:
+    wanted = operant("--help", env={"FORCE_COLOR": "1", "NO_COLOR": ""})
+    unwanted = operant("--help", env={"FORCE_COLOR": "", "NO_COLOR": "1"})
+    assert "\x1b[" in wanted.stdout
+    assert "\x1b[" not in unwanted.stdout
+
+
+@pytest.mark.parametrize("args", [["dotcor"], ["doctor", "--jason"], ["doctor", "surplus"]])
+def test_bad_usage_is_code_2_and_goes_to_stderr(args: list[str]) -> None:
+    ended = operant(*args)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert "Usage:" in ended.stderr
+
+
+class Raises:
+    """Stands for the whole command line."""
+
+    def __init__(self, failure: BaseException) -> None:
+        self.failure = failure
+
+    def __call__(self, **_: object) -> None:
+        raise self.failure
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "said"),
+    [
+        (
+            MissingProgram("no Xvfb", hint="apt-get install xvfb"),
+            1,
+            "error: no Xvfb\nhint: apt-get install xvfb\n",
+        ),
+        (MissingProgram("no Xvfb"), 1, "error: no Xvfb\n"),
+        (ConfigError("no such key"), 2, "error: no such key\n"),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+    ],
+)
+def test_failures_end_in_words_and_a_code(
+    failure: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(root, "command", lambda: Raises(failure))
+    with pytest.raises(SystemExit) as left:
+        main([])
+    assert left.value.code == code
+    printed = capsys.readouterr()
+    assert printed.err == said
+    assert printed.out == ""
+
+
+def test_ctrl_c_in_a_verb_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    import operant.cli.doctor as doctor
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(doctor, "examine", interrupted)
+    with pytest.raises(SystemExit) as left:
+        main(["doctor"])
+    assert left.value.code == 130

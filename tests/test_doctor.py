@@ -1,0 +1,299 @@
+"""The doctor finds each missing thing, names its fix, and says whether desktops can run."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from operant.cli import main
+from operant.doctor import Check, Machine, Status, can_run, examine
+from operant.doctor.checks import GB, MB
+from operant.doctor.machine import Answer
+
+PROGRAMS = (
+    *("bwrap", "Xvfb", "xkbcomp", "openbox", "dbus-daemon", "xclip", "python3", "apt-get"),
+    *("mousepad", "galculator", "xterm", "pcmanfm"),
+)
+REQUIREMENTS = (
+    "numpy>=1.26",
+    "xcffib>=1.5; sys_platform == 'linux'",
+    "pyautogui>=0.9; sys_platform != 'linux'",
+    "torch>=2.6; extra == 'vlm'",
+    "pytest>=8; extra == 'dev'",
+)
+
+
+@dataclass
+class Invented:
+    """A healthy Debian machine, until a test takes something away from it."""
+
+    system: str = "linux"
+    python: tuple[int, int, int] = (3, 11, 2)
+    executable: str = "/venv/bin/python"
+    is_root: bool = False
+    temporary: str = "/tmp"
+    open_files: int = 4096
+    programs: set[str] = field(default_factory=lambda: set(PROGRAMS))
+    paths: set[str] = field(default_factory=lambda: {"/dev/shm", "/tmp", "/usr/libexec/at-spi2-registryd"})
+    read_only: set[str] = field(default_factory=set)
+    room: dict[str, int] = field(default_factory=lambda: {"/dev/shm": GB, "/tmp": 50 * GB})
+    files: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=lambda: {"numpy": "2.0", "xcffib": "1.13"})
+    required: Sequence[str] = REQUIREMENTS
+    ran: list[tuple[Sequence[str], bool]] = field(default_factory=list)
+
+    def which(self, program: str) -> str | None:
+        return f"/usr/bin/{program}" if program in self.programs else None
+
+    def exists(self, path: str) -> bool:
+        return path in self.paths
+
+    def writable(self, path: str) -> bool:
+        return path not in self.read_only
+
+    def free(self, path: str) -> int:
+        return self.room[path]
+
+    def read(self, path: str) -> str | None:
+        return self.files.get(path)
+
+    def environ(self, name: str) -> str | None:
+        return self.variables.get(name)
+
+    def run(self, command: Sequence[str], *, as_desktop: bool = False) -> Answer:
+        self.ran.append((command, as_desktop))
+        return self.answers.get(command[0].rpartition("/")[2], Answer(0, ""))
+
+    def package(self, name: str) -> str | None:
+        return self.packages.get(name)
+
+    def requirements(self) -> Sequence[str]:
+        return self.required
+
+
+def look(machine: Machine, name: str) -> Check:
+    (check,) = (check for check in examine(machine) if check.name == name)
+    return check
+
+
+def test_a_healthy_machine_can_run_desktops() -> None:
+    checks = examine(Invented())
+    assert can_run(checks)
+    assert {check.name for check in checks if check.status is not Status.OK} == {
+        "live screen",
+        "gpu",
+        "extra vlm",
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "fix"),
+    [
+        ("bwrap", "sudo apt-get install -y bubblewrap"),
+        ("Xvfb", "sudo apt-get install -y xvfb"),
+        ("xkbcomp", "sudo apt-get install -y x11-xkb-utils"),
+        ("openbox", "sudo apt-get install -y openbox"),
+        ("dbus-daemon", "sudo apt-get install -y dbus"),
+        ("at-spi2-registryd", "sudo apt-get install -y at-spi2-core"),
+        ("xclip", "sudo apt-get install -y xclip"),
+    ],
+)
+def test_a_missing_part_of_a_desktop_stops_it(program: str, fix: str) -> None:
+    machine = Invented()
+    machine.programs.discard(program)
+    machine.paths.discard(f"/usr/libexec/{program}")
+    check = look(machine, program)
+    assert (check.status, check.fix, check.required) == (Status.MISSING, fix, True)
+    assert not can_run(examine(machine))
+
+
+@pytest.mark.parametrize("program", ["mousepad", "galculator", "xterm", "pcmanfm"])
+def test_a_missing_application_does_not(program: str) -> None:
+    machine = Invented()
+    machine.programs.remove(program)
+    check = look(machine, program)
+    assert (check.status, check.fix) == (Status.MISSING, f"sudo apt-get install -y {program}")
+    assert can_run(examine(machine))
+
+
+def test_root_needs_no_sudo() -> None:
+    machine = Invented(is_root=True)
+    machine.programs.remove("xclip")
+    assert look(machine, "xclip").fix == "apt-get install -y xclip"
+
+
+def test_without_apt_no_apt_command_is_given() -> None:
+    machine = Invented()
+    machine.programs -= {"xclip", "apt-get"}
+    fix = look(machine, "xclip").fix
+    assert fix is not None
+    assert "apt-get" not in fix
+    assert "xclip" in fix
+
+
+def test_the_sandbox_is_really_tried_as_the_user_of_desktops() -> None:
+    machine = Invented()
+    assert look(machine, "user namespaces").status is Status.OK
+    (tried,) = ((command, as_desktop) for command, as_desktop in machine.ran if "bwrap" in command[0])
+    assert "--unshare-all" in tried[0]
+    assert tried[1]
+
+
+@pytest.mark.parametrize(
+    ("files", "paths", "fix"),
+    [
+        (
+            {"/proc/sys/kernel/unprivileged_userns_clone": "0"},
+            set[str](),
+            "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+        ),
+        (
+            {"/proc/sys/user/max_user_namespaces": "0"},
+            set[str](),
+            "sudo sysctl -w user.max_user_namespaces=15000",
+        ),
+        (
+            {
+                "/proc/sys/kernel/unprivileged_userns_clone": "1",
+                "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
+            },
+            set[str](),
+            "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
+        ({}, {"/.dockerenv"}, "restart the container with --security-opt seccomp=unconfined"),
+        ({}, set[str](), "ask who runs this machine"),
+    ],
+)
+def test_forbidden_user_namespaces_are_told_apart(
+    files: Mapping[str, str], paths: set[str], fix: str
+) -> None:
+    machine = Invented(answers={"bwrap": Answer(1, "bwrap: setting up uid map: Permission denied")})
+    machine.files.update(files)
+    machine.paths |= paths
+    check = look(machine, "user namespaces")
+    assert check.status is Status.MISSING
+    assert check.detail == "bwrap: setting up uid map: Permission denied"
+    assert check.fix is not None
+    assert check.fix.startswith(fix)
+    assert not can_run(examine(machine))
+
+
+def change(**values: object) -> Callable[[Invented], None]:
+    def apply(machine: Invented) -> None:
+        for name, value in values.items():
+            setattr(machine, name, value)
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("harm", "name", "status", "fix"),
+    [
+        (change(python=(3, 9, 2)), "python", Status.MISSING, "PYTHON="),
+        (
+            change(answers={"python3": Answer(1, "3.8")}),
+            "desktop python",
+            Status.MISSING,
+            "install -y python3",
+        ),
+        (change(paths={"/tmp"}), "shared memory", Status.MISSING, "sudo mount -t tmpfs"),
+        (change(read_only={"/dev/shm"}), "shared memory", Status.MISSING, "sudo chmod 1777 /dev/shm"),
+        (change(room={"/dev/shm": 64 * MB, "/tmp": GB}), "shared memory", Status.WARN, "remount,size=1G"),
+        (change(read_only={"/tmp"}), "temporary files", Status.MISSING, "TMPDIR"),
+        (change(room={"/dev/shm": GB, "/tmp": 10 * MB}), "temporary files", Status.MISSING, "TMPDIR"),
+        (change(room={"/dev/shm": GB, "/tmp": 500 * MB}), "temporary files", Status.WARN, "TMPDIR"),
+        (change(open_files=256), "open files", Status.WARN, "ulimit -n 4096"),
+        (change(packages={"xcffib": "1.13"}), "numpy", Status.MISSING, "-m pip install -e ."),
+        (
+            change(packages={"numpy": "1.20", "xcffib": "1.13"}),
+            "numpy",
+            Status.MISSING,
+            "-m pip install -e .",
+        ),
+        (change(required=()), "packages", Status.WARN, "-m pip install -e ."),
+        (change(variables={"DISPLAY": ":7"}), "live screen", Status.WARN, "unset DISPLAY"),
+    ],
+)
+def test_every_other_lack_has_its_fix(
+    harm: Callable[[Invented], None], name: str, status: Status, fix: str
+) -> None:
+    machine = Invented()
+    harm(machine)
+    check = look(machine, name)
+    assert check.status is status
+    assert check.fix is not None
+    assert fix in check.fix
+    assert can_run(examine(machine)) is (status is not Status.MISSING)
+
+
+def test_elsewhere_than_on_linux_it_says_so_and_asks_nothing_else_of_the_system() -> None:
+    machine = Invented(system="darwin", programs=set(), paths=set())
+    checks = examine(machine)
+    assert not can_run(checks)
+    assert look(machine, "linux").status is Status.MISSING
+    assert not {check.name for check in checks} & {"bwrap", "shared memory"}
+
+
+def test_a_gpu_that_torch_cannot_use_is_a_warning() -> None:
+    card = Answer(0, "NVIDIA A100")
+    machine = Invented(answers={"nvidia-smi": card}, packages={"torch": "2.13.0+cpu"})
+    machine.programs.add("nvidia-smi")
+    check = look(machine, "gpu")
+    assert check.status is Status.WARN
+    assert check.fix is not None
+    assert "TORCH=" in check.fix
+    machine.packages["torch"] = "2.13.0+cu130"
+    assert look(machine, "gpu").status is Status.OK
+
+
+def test_an_extra_is_there_when_all_of_its_packages_are() -> None:
+    machine = Invented()
+    missing = look(machine, "extra vlm")
+    assert (missing.status, missing.required) == (Status.MISSING, False)
+    machine.packages["torch"] = "2.13.0+cpu"
+    assert look(machine, "extra vlm").status is Status.OK
+
+
+def test_what_the_doctor_asks_for_is_what_set_up_installs() -> None:
+    listed = (Path(__file__).parents[1] / "requirements" / "apt.txt").read_text(encoding="utf-8")
+    installed = {line.partition("#")[0].strip() for line in listed.splitlines()} - {""}
+    machine = Invented(programs={"apt-get"}, paths=set(), answers={"python3": Answer(1, "")})
+    fixes = " ".join(check.fix or "" for check in examine(machine))
+    asked = set(re.findall(r"apt-get install -y (\S+)", fixes))
+    assert asked
+    assert asked <= installed
+
+
+def test_missing_things_are_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = Invented()
+    machine.programs.remove("bwrap")
+    monkeypatch.setattr("operant.cli.doctor.ThisMachine", lambda: machine)
+    with pytest.raises(SystemExit) as left:
+        main(["doctor"])
+    assert left.value.code == 1
+    assert "fix: sudo apt-get install -y bubblewrap" in capsys.readouterr().out
+
+
+@pytest.mark.x11
+def test_this_machine_can_run_desktops() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "operant", "doctor", "--json"], capture_output=True, text=True, check=False
+    )
+    report = json.loads(ended.stdout)
+    assert set(report) == {"ok", "checks"}
+    for check in report["checks"]:
+        assert set(check) == {"name", "status", "detail", "fix", "required"}
+        assert check["status"] in {"ok", "warn", "missing"}
+    assert report["ok"], ended.stdout
+    assert ended.returncode == 0
