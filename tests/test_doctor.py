@@ -187,6 +187,13 @@ def test_forbidden_user_namespaces_are_told_apart(
     assert not can_run(examine(machine))
 
 
+def test_a_hidden_proc_is_known_by_what_bwrap_says() -> None:
+    said = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted"
+    check = look(Invented(answers={"bwrap": Answer(1, said)}), "user namespaces")
+    assert check.fix is not None
+    assert "systempaths=unconfined" in check.fix
+
+
 def change(**values: object) -> Callable[[Invented], None]:
     def apply(machine: Invented) -> None:
         for name, value in values.items():

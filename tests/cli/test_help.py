@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 import time
+from types import ModuleType
 
 import pytest
+import typer
 
 from operant.cli import main, root
 from operant.errors import ConfigError, MissingProgram
@@ -122,6 +124,31 @@ def test_failures_end_in_words_and_a_code(
     printed = capsys.readouterr()
     assert printed.err == said
     assert printed.out == ""
+
+
+def test_a_verb_can_be_a_group_and_its_failures_reach_the_root(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verb = ModuleType("invented_verb")
+    verb.app = app = typer.Typer()  # type: ignore[attr-defined]
+
+    @app.command()
+    def walk(steps: int) -> None:
+        typer.echo(f"walked {steps}")
+
+    @app.command()
+    def fall() -> None:
+        raise MissingProgram("no floor", hint="build one")
+
+    monkeypatch.setitem(sys.modules, "invented_verb", verb)
+    monkeypatch.setitem(root.VERBS, "go", ("invented_verb", "Go."))
+    for args, code in ((["go", "walk", "3"], 0), (["go", "walk", "far"], 2), (["go", "fall"], 1)):
+        with pytest.raises(SystemExit) as left:
+            main(args)
+        assert left.value.code == code, args
+    printed = capsys.readouterr()
+    assert printed.out == "walked 3\n"
+    assert printed.err.endswith("error: no floor\nhint: build one\n")
 
 
 def test_ctrl_c_in_a_verb_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:

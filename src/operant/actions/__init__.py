@@ -1,0 +1,48 @@
+"""The canonical action in everybody's words: parsers from and renderers to every action format.
+
+Nothing here performs an action, and nothing that was sent is ever run. Malformed input raises
+``ActionParseError``; an action that a format has no words for raises ``ActionNotExpressible``.
+A new format is one module with ``parse`` and ``render`` (see ``base.Format``) and one line below.
+
+>>> from operant.types import Size
+>>> click, = parse("pyautogui", "pyautogui.click(640, 400)", Size(1280, 800))
+>>> render("anthropic", click, Size(1920, 1080))
+{'action': 'left_click', 'coordinate': [960, 540]}
+"""
+
+from __future__ import annotations
+
+from operant.actions import (
+    anthropic,
+    computer_13,
+    computer_rl,
+    json_actions,
+    openai,
+    pyautogui_source,
+    ui_tars,
+)
+from operant.actions.base import Format, Payload
+from operant.actions.payload import choose
+from operant.types import Action, Size
+
+__all__ = ["FORMATS", "Format", "Payload", "parse", "render"]
+
+FORMATS: dict[str, Format] = {
+    "computer_13": computer_13,
+    "pyautogui": pyautogui_source,
+    "anthropic": anthropic,
+    "openai": openai,
+    "ui_tars": ui_tars,
+    "computer_rl": computer_rl,
+    "json": json_actions,
+}
+
+
+def parse(format: str, payload: object, screen: Size) -> list[Action]:
+    """The actions that a payload of a format asks for, on a screen of that size."""
+    return choose("format", format, FORMATS).parse(payload, screen)
+
+
+def render(format: str, action: Action, screen: Size) -> Payload:
+    """An action in the words of a format, for a screen of that size."""
+    return choose("format", format, FORMATS).render(action, screen)

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, NoReturn, Protocol, TypeAlias
 
-from operant.actions.keys import canonical_key
+from operant.actions.keys import canonical_key, pyautogui_name
 from operant.actions.payload import MAX_CHARS, MAX_ITEMS, check_text, json_value
 from operant.errors import ActionNotExpressible, ActionParseError
 from operant.types import Action, ActionKind, Size
 
-__all__ = ["Format", "Payload", "check_carried", "refuse"]
+__all__ = ["Format", "Payload", "check_carried", "check_length", "pyautogui_keys", "refuse"]
 
 #: What a format says an action in: text, or an object that JSON can hold.
 Payload: TypeAlias = str | dict[str, Any]
@@ -70,3 +70,14 @@ def check_length(format_name: str, action: Action, source: str) -> str:
     if len(source) > MAX_CHARS:
         refuse(format_name, action, f"it would take more than {MAX_CHARS} characters")
     return source
+
+
+def pyautogui_keys(format_name: str, action: Action) -> list[str]:
+    """The action's keys, for a format that uses pyautogui's names."""
+    names = []
+    for key in action.keys:
+        name = pyautogui_name(key)
+        if name is None:
+            refuse(format_name, action, f"it has no name for the key {key!r}")
+        names.append(name)
+    return names

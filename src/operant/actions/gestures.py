@@ -8,8 +8,9 @@ an action apart; ``fold`` finds the same movements in a sequence and puts them t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from operant.types import Action, ActionKind
 
@@ -60,15 +61,93 @@ def _drag(action: Action) -> list[Movement]:
 
 def fold(movements: Sequence[Movement]) -> list[Action]:
     """The actions that a sequence of movements amounts to."""
-    folded: list[Movement] = []
-    for movement in movements:
-        folded.append(movement)
-        # Putting two together can make them the last part of something larger.
-        while _fold_end(folded):
-            pass
-    return [movement.action for movement in folded]
+    # In this order: what keys are held around has to be whole before they are looked at.
+    for rule in (_keys_together, _drag_along_path, _drag_from_start, _scroll_on_both_axes, _while_held):
+        movements = _rewrite(movements, rule)
+    return [movement.action for movement in movements]
 
 
-def _fold_end(done: list[Movement]) -> bool:
-    """Put the last movements together in place if they make one gesture."""
-    return False
+#: Given the movements and a place in them: where the gesture that begins there ends, and what it is.
+Rule: TypeAlias = Callable[[Sequence[Movement], int], "tuple[int, Action] | None"]
+
+
+def _rewrite(movements: Sequence[Movement], rule: Rule) -> list[Movement]:
+    written: list[Movement] = []
+    place = 0
+    while place < len(movements):
+        found = rule(movements, place)
+        end, movement = (found[0], Movement(found[1])) if found else (place + 1, movements[place])
+        written.append(movement)
+        place = end
+    return written
+
+
+def _kinds(movements: Sequence[Movement], place: int, *kinds: ActionKind) -> bool:
+    """Whether movements of exactly these kinds begin at a place."""
+    return [m.action.kind for m in movements[place : place + len(kinds)]] == list(kinds)
+
+
+def _run(movements: Sequence[Movement], place: int, kind: ActionKind) -> int:
+    """Where the movements of one kind that begin at a place end."""
+    while place < len(movements) and movements[place].action.kind is kind:
+        place += 1
+    return place
+
+
+def _keys_together(movements: Sequence[Movement], place: int) -> tuple[int, Action] | None:
+    first = movements[place].action
+    if first.kind not in (ActionKind.KEY_DOWN, ActionKind.KEY_UP):
+        return None
+    end = _run(movements, place, first.kind)
+    keys = tuple(key for movement in movements[place:end] for key in movement.action.keys)
+    return end, replace(first, keys=keys)
+
+
+def _drag_along_path(movements: Sequence[Movement], place: int) -> tuple[int, Action] | None:
+    if not _kinds(movements, place, ActionKind.MOVE, ActionKind.MOUSE_DOWN, ActionKind.MOVE):
+        return None
+    press = movements[place + 1].action
+    end = _run(movements, place + 2, ActionKind.MOVE)
+    if (
+        end == len(movements)
+        or movements[end].action != replace(press, kind=ActionKind.MOUSE_UP)
+        or press.point
+    ):
+        return None
+    legs = movements[place + 2 : end]
+    path = tuple(m.action.point for m in (movements[place], *legs) if m.action.point is not None)
+    seconds = sum(leg.seconds for leg in legs)
+    return end + 1, Action.drag(*path, button=press.button, duration=seconds, screen=press.screen)
+
+
+def _drag_from_start(movements: Sequence[Movement], place: int) -> tuple[int, Action] | None:
+    if not _kinds(movements, place, ActionKind.MOVE, ActionKind.DRAG):
+        return None
+    start, drag = movements[place].action.point, movements[place + 1].action
+    if start is None or len(drag.path) > 1:
+        return None
+    return place + 2, replace(drag, path=(start, *drag.path))
+
+
+def _scroll_on_both_axes(movements: Sequence[Movement], place: int) -> tuple[int, Action] | None:
+    if not _kinds(movements, place, ActionKind.SCROLL, ActionKind.SCROLL):
+        return None
+    across, along = movements[place].action, movements[place + 1].action
+    if not (across.dx and along.dy) or across.dy or replace(along, dx=across.dx, dy=0.0) != across:
+        return None
+    return place + 2, replace(across, dy=along.dy)
+
+
+def _while_held(movements: Sequence[Movement], place: int) -> tuple[int, Action] | None:
+    if not (
+        _kinds(movements, place, ActionKind.KEY_DOWN) and _kinds(movements, place + 2, ActionKind.KEY_UP)
+    ):
+        return None
+    down, inside, up = (movement.action for movement in movements[place : place + 3])
+    if up.keys != down.keys[::-1]:
+        return None
+    if inside.kind in _HOLDS_MODIFIERS:
+        return place + 3, replace(inside, modifiers=down.keys)
+    if inside.kind is ActionKind.WAIT and inside.duration:
+        return place + 3, Action(ActionKind.HOLD, keys=down.keys, duration=inside.duration)
+    return None

@@ -116,15 +116,40 @@ _KEYS: dict[str, tuple[str, str, str]] = {
 }
 
 #: X's names for the printable characters of ASCII that are neither letters nor digits.
-_CHARACTER_NAMES: dict[str, str] = dict(
-    zip(
-        "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
-        "exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright asterisk plus "
-        "comma minus period slash colon semicolon less equal greater question at bracketleft backslash "
-        "bracketright asciicircum underscore grave braceleft bar braceright asciitilde".split(),
-        strict=True,
-    )
-)
+_CHARACTER_NAMES: dict[str, str] = {
+    "!": "exclam",
+    '"': "quotedbl",
+    "#": "numbersign",
+    "$": "dollar",
+    "%": "percent",
+    "&": "ampersand",
+    "'": "apostrophe",
+    "(": "parenleft",
+    ")": "parenright",
+    "*": "asterisk",
+    "+": "plus",
+    ",": "comma",
+    "-": "minus",
+    ".": "period",
+    "/": "slash",
+    ":": "colon",
+    ";": "semicolon",
+    "<": "less",
+    "=": "equal",
+    ">": "greater",
+    "?": "question",
+    "@": "at",
+    "[": "bracketleft",
+    "\\": "backslash",
+    "]": "bracketright",
+    "^": "asciicircum",
+    "_": "underscore",
+    "`": "grave",
+    "{": "braceleft",
+    "|": "bar",
+    "}": "braceright",
+    "~": "asciitilde",
+}
 _CONTROL_CHARACTERS = {
     " ": "space",
     "\t": "tab",
@@ -216,5 +241,3 @@ def pyautogui_name(key: str) -> str | None:
     if len(key) > 1:
         return PYAUTOGUI_NAMES.get(key)
     return key if key.isascii() else None
-
-

@@ -15,7 +15,16 @@ from typing import TypeVar
 
 from operant.errors import ActionParseError, InvalidAction
 
-__all__ = ["MAX_CHARS", "MAX_DEPTH", "MAX_ITEMS", "Fields", "check_text", "json_value", "malformed", "quoting"]
+__all__ = [
+    "MAX_CHARS",
+    "MAX_DEPTH",
+    "MAX_ITEMS",
+    "Fields",
+    "check_text",
+    "json_value",
+    "malformed",
+    "quoting",
+]
 
 MAX_CHARS = 100_000
 #: Actions in a payload, points in a path, keys in a chord.
@@ -70,7 +79,7 @@ def quoting(part: object) -> Iterator[None]:
 
 
 def check_text(value: object) -> str:
-    """A string of bounded length that can be encoded: half a surrogate pair can be neither typed nor stored."""
+    """A string of bounded length. Half a surrogate pair is refused: it can be neither typed nor stored."""
     if not isinstance(value, str):
         raise malformed("not a text", value)
     if len(value) > MAX_CHARS:

@@ -24,7 +24,7 @@ __all__ = ["Call", "Vocabulary", "python_literal", "python_string", "read_calls"
 #: Tokens from the start of a statement to any place in it, not counting earlier arguments. Bounds the
 #: depth of the syntax tree before Python's parser, which a deep enough source can crash, sees it.
 MAX_TOKENS_DEEP = 100
-_ALLOWED_KEYWORDS = {"True", "False", "None", "import", "from", "as"}
+_FORBIDDEN_WORDS = set(keyword.kwlist) - {"True", "False", "None", "import", "from", "as"}
 _FENCE_OPENS = re.compile(r"^[ \t]*```(?:(?:python|py)(?=\s))?", re.MULTILINE)
 _FENCE_CLOSES = re.compile(r"```[ \t]*$", re.MULTILINE)
 # Python warns of escapes such as "\d" when it reads a model's source; the filter to hush it is global.
@@ -85,9 +85,8 @@ def _check_shape(text: str) -> None:
     deep = 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NAME and keyword.iskeyword(token.string):
-                if token.string not in _ALLOWED_KEYWORDS:
-                    raise malformed("only calls with literal arguments are allowed", token.string)
+            if token.type == tokenize.NAME and token.string in _FORBIDDEN_WORDS:
+                raise malformed("only calls with literal arguments are allowed", token.string)
             if _is_formatted(token):
                 raise malformed("a formatted string", token.string)
             if token.type in (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT):
@@ -109,7 +108,7 @@ def _check_shape(text: str) -> None:
 
 
 def _is_formatted(token: tokenize.TokenInfo) -> bool:
-    """Whether a token opens a string that holds expressions: a kind of token of its own from Python 3.12 on."""
+    """Whether a token opens a string that holds expressions: from Python 3.12 on a token of its own."""
     if token.type == tokenize.STRING:
         return "f" in token.string[: token.string.index(token.string[-1])].lower()
     return tokenize.tok_name[token.type] in ("FSTRING_START", "TSTRING_START")
@@ -181,7 +180,9 @@ class _Reader:
         match node:
             case ast.Constant(value=value):
                 return json_value(value)
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=ast.Constant(value=int() | float() as value)):
+            case ast.UnaryOp(
+                op=ast.USub() | ast.UAdd() as sign, operand=ast.Constant(value=int() | float() as value)
+            ):
                 return json_value(-value if isinstance(sign, ast.USub) else value)
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 return json_value([self.literal(item) for item in items])
@@ -192,7 +193,7 @@ class _Reader:
                 return json_value(
                     {check_text(name): self.literal(value) for name, value in zip(names, values, strict=True)}
                 )
-            case ast.Attribute() if (name := self.name(node)) in self._allowed.constants:
+            case ast.Attribute() if (name := self.name(node) or "") in self._allowed.constants:
                 return self._allowed.constants[name]
         raise malformed("an argument that is not a literal", self.quote(node))
 
@@ -217,5 +218,3 @@ def python_string(text: str) -> str:
 def python_literal(value: object) -> str:
     """A JSON value as Python source."""
     return python_string(value) if isinstance(value, str) else repr(value)
-
-

@@ -1,3 +1,299 @@
+"""Accessibility trees over AT-SPI, read from outside the sandbox in a few pipelined round trips.
+
+One call (``Cache.GetItems``) brings roles, names, states and parents of every widget of an application; only
+those that are shown are then asked for their box, text and value, all at once and over a connection of
+their own to the application, past the bus. Applications without that cache are walked level by level.
+Whatever an application answers, the time and the number of nodes are bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from operant.desktop.atspi import role_name, state_names
+from operant.desktop.bus import Bus, BusError, Call
+from operant.desktop.channel import Channel
+from operant.errors import AccessibilityError, InvalidAction
+from operant.types import Node, Window
+
+__all__ = ["Accessibility"]
+
+ROOT = "/org/a11y/atspi/accessible/root"
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+COMPONENT = "org.a11y.atspi.Component"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+TEXT = "org.a11y.atspi.Text"
+VALUE = "org.a11y.atspi.Value"
+DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+SCREEN = 0  # coordinates relative to the screen
+MAX_TEXT = 100_000  # characters of a text that are fetched
+#: Widgets whose text is more than the name that they already have.
+SPOKEN = frozenset({"text", "entry", "password text", "terminal", "document text", "document frame", "document web",
+                    "paragraph", "spin button", "icon", "editbar", "autocomplete", "heading"})  # fmt: skip
+SCOPES = ("focused", "desktop")
+
+
+@dataclass(slots=True)
+class Widget:
+    """One accessible object as it is being put together."""
+
+    path: str
+    parent: str
+    order: int
+    interfaces: list[str]
+    name: str
+    role: str
+    description: str
+    states: frozenset[str]
+    children: list[Widget] = field(default_factory=list)
+    box: tuple[int, int, int, int] | None = None
+    text: str | None = None
+    value: float | None = None
+
+    def walk(self) -> Iterable[Widget]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def node(self) -> Node:
+        children = tuple(child.node() for child in self.children)
+        return Node(self.role, self.name, self.states, self.box, self.text, self.value, self.description, children)
+
+
+@dataclass(slots=True)
+class Application:
+    """An application on the bus, and the quickest connection to it."""
+
+    destination: str
+    name: str
+    pid: int
+    link: Bus
+
+
 class Accessibility:
-    def __init__(self, episode): ...
-    def close(self): ...
+    """Trees of one episode. Keeps its connections; a desktop drops it when the episode ends."""
+
+    def __init__(self, episode: Channel) -> None:
+        self._episode = episode
+        self._bus: Bus | None = None
+        self._applications: dict[str, Application] = {}
+
+    def tree(
+        self, scope: str, *, app: str | None, focused: Window | None, timeout_s: float, limit: int
+    ) -> Node:
+        """The shown widgets of the focused window, of the application ``app``, or of the whole desktop."""
+        if scope not in SCOPES:
+            raise InvalidAction(f"{scope!r} is not a scope", hint=f"scopes are {', '.join(SCOPES)}; or name an app")
+        deadline = time.monotonic() + timeout_s
+        applications = self._find_applications(deadline)
+        if app is not None:
+            chosen = [one for one in applications if one.name.lower() == app.lower()]
+            if not chosen:
+                names = ", ".join(sorted(one.name for one in applications)) or "none"
+                raise AccessibilityError(f"no application {app!r} is accessible", hint=f"accessible: {names}")
+            return self._read(chosen[0], None, deadline, limit)
+        if scope == "focused":
+            owners = [one for one in applications if focused is not None and one.pid == focused.pid]
+            if focused is None or not owners:
+                return _desktop([])
+            return self._read(owners[0], focused.title, deadline, limit)
+        trees = []
+        for one in applications:
+            trees.append(self._read(one, None, deadline, limit))
+            limit -= sum(1 for _ in trees[-1].walk())
+        return _desktop(trees)
+
+    def close(self) -> None:
+        for application in self._applications.values():
+            application.link.close()
+        self._applications.clear()
+        if self._bus is not None:
+            self._bus.close()
+            self._bus = None
+
+    # Applications.
+
+    def _find_applications(self, deadline: float) -> list[Application]:
+        if self._bus is None:
+            self._bus = Bus(self._connect("bus"), deadline)
+        bus = self._bus
+        try:
+            (children,) = bus.call(Call("org.a11y.atspi.Registry", ROOT, ACCESSIBLE, "GetChildren"), deadline)
+        except BusError as error:
+            raise AccessibilityError(f"the accessibility registry failed: {error}") from error
+        present = {destination for destination, _path in children}
+        for gone in self._applications.keys() - present:
+            self._applications.pop(gone).link.close()
+        new = [destination for destination in present if destination not in self._applications]
+        calls = []
+        for destination in new:
+            calls.append(Call(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,)))
+            calls.append(_get(destination, ROOT, ACCESSIBLE, "Name"))
+            calls.append(Call(destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress"))
+        answers = bus.call_all(calls, deadline)
+        for destination, pid, name, address in zip(new, answers[::3], answers[1::3], answers[2::3], strict=True):
+            if isinstance(pid, BusError):
+                continue  # gone since it was listed
+            link = self._direct_link(address, deadline) or bus
+            self._applications[destination] = Application(destination, str(_variant(name) or ""), pid[0], link)
+        return list(self._applications.values())
+
+    def _direct_link(self, address: tuple[Any, ...] | BusError, deadline: float) -> Bus | None:
+        """A connection to the application itself, where it offers one: a hop less for every call."""
+        if isinstance(address, BusError) or not address or not str(address[0]).startswith("unix:path=/"):
+            return None
+        path = str(address[0])[len("unix:path=") :].partition(",")[0]
+        with contextlib.suppress(OSError, AccessibilityError):
+            return Bus(self._connect(path), deadline, direct=True)
+        return None
+
+    def _connect(self, path: str) -> socket.socket:
+        try:
+            return socket.socket(fileno=self._episode.call("connect", path=path).fd)
+        except OSError as error:
+            raise AccessibilityError(f"no connection to {path}: {error}") from error
+
+    # Widgets.
+
+    def _read(self, application: Application, title: str | None, deadline: float, limit: int) -> Node:
+        widgets = self._cached(application, deadline)
+        # Rows and cells of long lists are not in the cache: whoever manages them makes them when asked.
+        managers = [one.path for one in widgets if {"manages descendants", "showing"} <= one.states]
+        known = {one.path for one in widgets}
+        widgets += self._walked(application, managers if widgets else [ROOT], known, deadline, limit)
+        root = _assemble(widgets)
+        if title is not None:
+            windows = [one for one in root.children if one.name == title] or [
+                one for one in root.children if "active" in one.states
+            ]
+            root = windows[0] if windows else root
+        _prune(root, limit)
+        self._put_in_order(application, root, deadline)
+        self._complete(application, list(root.walk()), deadline)
+        return root.node()
+
+    def _cached(self, application: Application, deadline: float) -> list[Widget]:
+        call = Call(application.destination, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems")
+        try:
+            (items,) = application.link.call(call, deadline)
+            return [
+                Widget(path, parent, index, interfaces, name, role_name(role), description, state_names(states))
+                for (_, path), _app, (_, parent), index, _count, interfaces, name, role, description, states in items
+            ]
+        except (BusError, ValueError, TypeError):
+            return []
+
+    def _walked(
+        self, application: Application, start: list[str], known: set[str], deadline: float, limit: int
+    ) -> list[Widget]:
+        """What lies at and below those paths and is not known yet, level by level; only what is shown is gone into."""
+        found: list[Widget] = []
+        level = [(path, "") for path in start]
+        destination = application.destination
+        seen = known | set(start)
+        while level and len(found) < limit:
+            calls = []
+            for path, _parent in level:
+                calls += [
+                    _get(destination, path, ACCESSIBLE, "Name"),
+                    Call(destination, path, ACCESSIBLE, "GetRole"),
+                    Call(destination, path, ACCESSIBLE, "GetState"),
+                    Call(destination, path, ACCESSIBLE, "GetInterfaces"),
+                    Call(destination, path, ACCESSIBLE, "GetChildren"),
+                ]
+            answers = application.link.call_all(calls, deadline)
+            below: list[tuple[str, str]] = []
+            for index, (path, parent) in enumerate(level):
+                name, role, states, interfaces, children = answers[5 * index : 5 * index + 5]
+                if isinstance(role, BusError) or isinstance(states, BusError):
+                    continue
+                kinds = [] if isinstance(interfaces, BusError) else interfaces[0]
+                shown = state_names(states[0])
+                if path not in known:
+                    label = str(_variant(name) or "")
+                    found.append(Widget(path, parent, index, kinds, label, role_name(role[0]), "", shown))
+                if not isinstance(children, BusError) and (path == ROOT or "showing" in shown):
+                    for owner, child in children[0]:
+                        if owner == destination and child not in seen:
+                            seen.add(child)
+                            below.append((child, path))
+            level = below[: max(0, limit - len(found))]
+        return found
+
+    def _put_in_order(self, application: Application, root: Widget, deadline: float) -> None:
+        """Ask those parents for their children's order whose children did not know it themselves."""
+        unsure = [one for one in root.walk() if len(one.children) > 1 and any(c.order < 0 for c in one.children)]
+        calls = [Call(application.destination, one.path, ACCESSIBLE, "GetChildren") for one in unsure]
+        for parent, answer in zip(unsure, application.link.call_all(calls, deadline), strict=True):
+            if not isinstance(answer, BusError):
+                order = {path: index for index, (_, path) in enumerate(answer[0])}
+                parent.children.sort(key=lambda child: order.get(child.path, len(order)))
+
+    def _complete(self, application: Application, widgets: list[Widget], deadline: float) -> None:
+        """Boxes, texts and values of what is shown, in one pipelined exchange."""
+        asked: list[tuple[Widget, str]] = []
+        calls: list[Call] = []
+        for widget in widgets:
+            to = (application.destination, widget.path)
+            if COMPONENT in widget.interfaces:
+                asked.append((widget, "box"))
+                calls.append(Call(*to, COMPONENT, "GetExtents", "u", (SCREEN,)))
+            if TEXT in widget.interfaces and widget.role in SPOKEN:
+                asked.append((widget, "text"))
+                calls.append(Call(*to, TEXT, "GetText", "ii", (0, MAX_TEXT)))
+            if VALUE in widget.interfaces:
+                asked.append((widget, "value"))
+                calls.append(_get(*to, VALUE, "CurrentValue"))
+        for (widget, what), answer in zip(asked, application.link.call_all(calls, deadline), strict=True):
+            if isinstance(answer, BusError) or not answer:
+                continue
+            if what == "box":
+                x, y, width, height = answer[0]
+                widget.box = (x, y, width, height) if width > 0 and height > 0 else None
+            elif what == "text":
+                widget.text = str(answer[0])
+            else:
+                widget.value = float(_variant(answer) or 0.0)
+
+
+def _get(destination: str, path: str, interface: str, name: str) -> Call:
+    return Call(destination, path, PROPERTIES, "Get", "ss", (interface, name))
+
+
+def _variant(answer: tuple[Any, ...] | BusError) -> Any:
+    return None if isinstance(answer, BusError) or not answer else answer[0][1]
+
+
+def _desktop(trees: list[Node]) -> Node:
+    return Node("desktop frame", "main", frozenset(), None, children=tuple(trees))
+
+
+def _assemble(widgets: list[Widget]) -> Widget:
+    """The widgets as a tree under their application."""
+    by_path = {widget.path: widget for widget in widgets}
+    root = by_path.get(ROOT) or Widget(ROOT, "", 0, [], "", "application", "", frozenset())
+    for widget in widgets:
+        parent = by_path.get(widget.parent)
+        if parent is not None and parent is not widget and widget is not root:
+            parent.children.append(widget)
+    for widget in widgets:
+        widget.children.sort(key=lambda child: child.order)
+    return root
+
+
+def _prune(root: Widget, limit: int) -> None:
+    """Drop what is not shown, and what goes beyond the limit, deepest first."""
+    left = limit
+    level = [root]
+    while level:
+        below = []
+        for widget in level:
+            widget.children = [child for child in widget.children if "showing" in child.states][: max(0, left)]
+            left -= len(widget.children)
+            below += widget.children
+        level = below

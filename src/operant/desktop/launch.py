@@ -32,6 +32,7 @@ REQUIRED_PROGRAMS = {
 NOBODY = 65534  # what root becomes: a limit on processes does not bind root, and nothing here needs it
 INSIDE_UID = 1000
 MARK = "OPERANT_DESKTOP_OF"  # in the environment of every supervisor, with its owner's pid and start time
+BARE_PREFIX = "operant-bare-"
 _INSIDE = "/operant/code"
 _PUBLIC = "/run/operant"
 
@@ -74,7 +75,7 @@ def start_supervisor(config: DesktopConfig) -> Supervised:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     owner = os.pidfd_open(os.getpid())
     errors = tempfile.TemporaryFile(prefix="operant-")
-    base = None if config.isolated else tempfile.mkdtemp(prefix="operant-bare-")
+    base = None if config.isolated else tempfile.mkdtemp(prefix=f"{BARE_PREFIX}{owner_mark()}-")
     handed: list[int] = [theirs.fileno(), owner]
     try:
         if base is None:
@@ -221,7 +222,7 @@ def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
         "bus_config": f"{public}/bus.conf",
         "network": config.network,
         "limits": config.limits.model_dump(),
-        "environment": dict(config.environment),
+        "environment": {**config.environment, **({} if config.isolated else {MARK: owner_mark()})},
         "home": entries,
     }
     return settings, contents

@@ -167,7 +167,8 @@ def _namespaces(machine: Machine) -> Check:
     for path, forbidding, command in _SWITCHES:
         if machine.read(path) == forbidding:
             return Check(name, Status.MISSING, said, _as_root(machine, command))
-    if machine.exists("/.dockerenv") or machine.exists("/run/.containerenv"):
+    # A container that hides parts of /proc keeps everybody in it from mounting one of their own.
+    if _in_container(machine) or "mount proc" in said:
         return Check(name, Status.MISSING, said, _CONTAINER_FIX)
     fix = "ask who runs this machine to allow user namespaces; inside a chroot there are none at all"
     return Check(name, Status.MISSING, said, fix)
@@ -185,7 +186,7 @@ def _shared_memory(machine: Machine) -> Check:
     if free >= 256 * MB:
         return Check(name, Status.OK, detail)
     fix = _as_root(machine, f"mount -o remount,size=1G {path}")
-    if machine.exists("/.dockerenv") or machine.exists("/run/.containerenv"):
+    if _in_container(machine):
         fix = "restart the container with --shm-size=1g"
     return Check(name, Status.WARN, f"{detail}; many desktops want 256 MB or more", fix)
 
@@ -313,6 +314,10 @@ def _pip(machine: Machine, target: str) -> str:
 
 def _as_root(machine: Machine, command: str) -> str:
     return command if machine.is_root else f"sudo {command}"
+
+
+def _in_container(machine: Machine) -> bool:
+    return machine.exists("/.dockerenv") or machine.exists("/run/.containerenv")
 
 
 def _last_line(text: str) -> str:

@@ -49,6 +49,8 @@ class Layout:
             # One bus serves both as session bus and as accessibility bus: a process fewer per desktop.
             "AT_SPI_BUS_ADDRESS": bus,
             "ACCESSIBILITY_ENABLED": "1",
+            # GTK 2 speaks AT-SPI only with these modules; GTK 3 does so by itself and passes over them.
+            "GTK_MODULES": "gail:atk-bridge",
             "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
             # Settings in a plain file under HOME instead of a database behind one more daemon.
             "GSETTINGS_BACKEND": "keyfile",

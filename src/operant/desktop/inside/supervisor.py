@@ -37,6 +37,9 @@ class Supervisor(Programs):
     def __init__(self, control: socket.socket, base: str | None) -> None:
         self.private = base + "/operant" if base else "/operant"
         environment = {"HOME": self.private, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        if base:
+            # Without walls a killed supervisor leaves orphans; by its mark they are known and ended later.
+            environment["OPERANT_DESKTOP_OF"] = os.environ["OPERANT_DESKTOP_OF"]
         super().__init__(control, environment)
         self.layout = episode.Layout(base)
         self.settings: dict[str, Any] = {}

@@ -1,0 +1,186 @@
+"""ComputerRL's answers: ``<think>...</think>`` and then one line of Python, fenced or not.
+
+The line calls a primitive of ``Agent`` or a function of the application in focus, such as
+``CalcTools.save()``; the latter, and those primitives that are not a gesture, become call actions under
+their full name. Whether such a function exists is for the registry of applications to say. Coordinates
+are pixels, or thousandths of the screen for the models that see pictures (``relative=True``).
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+
+from operant.actions.base import check_carried, check_length, pyautogui_keys, refuse
+from operant.actions.coordinates import Grid, Pixels, Thousandths, pair
+from operant.actions.keys import canonical_keys
+from operant.actions.payload import Fields, check_text, choose, malformed, quoting
+from operant.actions.python_calls import (
+    Call,
+    Vocabulary,
+    python_literal,
+    python_string,
+    read_calls,
+    unfenced,
+)
+from operant.actions.scrolling import DIRECTIONS, direction_of
+from operant.types import Action, ActionKind, Button, Point, Size
+
+__all__ = ["CARRIES", "NOTCHES_PER_SCROLL", "parse", "render"]
+
+_NAME = "computer_rl"
+#: How far ComputerRL's own runner turns the wheel for one scroll action.
+NOTCHES_PER_SCROLL = 100
+CARRIES: Mapping[ActionKind, str] = {
+    ActionKind.CLICK: "point! button clicks",
+    ActionKind.DRAG: "path",
+    ActionKind.SCROLL: "point! dx dy unit",
+    ActionKind.KEY: "keys",
+    ActionKind.TYPE: "text",
+    ActionKind.WAIT: "",
+    ActionKind.CALL: "function args kwargs",
+    ActionKind.DONE: "",
+    ActionKind.FAIL: "",
+}
+#: Primitives that are gestures, with their parameters; each place has a second name in the visual variant.
+_GESTURES: Mapping[str, str] = {
+    "Agent.click": "coordinates num_clicks button_type",
+    "Agent.type": "coordinates text overwrite enter",
+    "Agent.drag_and_drop": "drag_from_coordinates drop_on_coordinates",
+    "Agent.scroll": "coordinates direction",
+    "Agent.hotkey": "keys",
+    "Agent.wait": "",
+    "Agent.exit": "success",
+}
+_CALLED = ("Agent.open_app", "Agent.switch_window", "Agent.quote")
+_BUTTONS: Mapping[str, Button] = {b.value: b for b in (Button.LEFT, Button.MIDDLE, Button.RIGHT)}
+_WAYS = {way: DIRECTIONS[way] for way in ("up", "down")}
+_FUNCTION = re.compile(r"[A-Za-z]\w*\.[A-Za-z]\w*", re.ASCII)
+_PARAMETER = re.compile(r"[A-Za-z]\w*", re.ASCII)
+
+
+def parse(payload: object, screen: Size, *, relative: bool = False) -> list[Action]:
+    """The actions of the line of code; only ``Agent.type`` can ask for more than one."""
+    text = check_text(payload)
+    code = text[text.find("</think>") + len("</think>") :] if "</think>" in text else text
+    code = code.strip().removeprefix("<answer>").removesuffix("</answer>")
+    calls = read_calls(unfenced(code), Vocabulary())
+    if len(calls) > 1:
+        raise malformed("more than one call", calls[1].source)
+    (call,) = calls
+    with quoting(call.source):
+        return _actions(call, Thousandths() if relative else Pixels(screen))
+
+
+def _actions(call: Call, grid: Grid) -> list[Action]:
+    if not _FUNCTION.fullmatch(call.function):
+        raise malformed("not a function of Agent or of an application", call.function)
+    if call.function.startswith("Agent.") and call.function not in _CALLED:
+        parameters = choose("primitive", call.function, _GESTURES)
+        fields = call.bind(parameters.split())
+        actions = _gesture(call.function, fields, grid)
+        fields.end()
+        return actions
+    return [
+        Action(ActionKind.CALL, function=call.function, args=call.args, kwargs=tuple(call.kwargs.items()))
+    ]
+
+
+def _gesture(function: str, fields: Fields, grid: Grid) -> list[Action]:
+    match function:
+        case "Agent.click":
+            button, clicks = fields.choice("button_type", _BUTTONS, "left"), fields.integer("num_clicks", 1)
+            point = _place(fields, grid)
+            return [Action.click(point, button=button, clicks=clicks, screen=grid.size)]
+        case "Agent.type":
+            return _typing(fields, grid)
+        case "Agent.drag_and_drop":
+            start, end = (
+                _place(fields, grid, name) for name in ("drag_from_coordinates", "drop_on_coordinates")
+            )
+            return [Action.drag(start, end, screen=grid.size)]
+        case "Agent.scroll":
+            dx, dy = (float(step * NOTCHES_PER_SCROLL) for step in fields.choice("direction", _WAYS))
+            return [Action.scroll(_place(fields, grid), dx=dx, dy=dy, screen=grid.size)]
+        case "Agent.hotkey":
+            return [Action.key(*canonical_keys(fields.need("keys")))]
+        case "Agent.exit":
+            fields.need("success")
+            return [Action.done() if fields.flag("success", True) else Action.fail()]
+    return [Action.wait()]
+
+
+def _place(fields: Fields, grid: Grid, name: str = "coordinates") -> Point:
+    return pair(fields.need(_said(fields, name)), grid)
+
+
+def _said(fields: Fields, name: str) -> str:
+    singular = name.removesuffix("s")
+    return singular if singular in fields else name
+
+
+def _typing(fields: Fields, grid: Grid) -> list[Action]:
+    actions = []
+    if _said(fields, "coordinates") in fields:
+        actions.append(Action.click(_place(fields, grid), screen=grid.size))
+    fields.ignore("coordinates", "coordinate")
+    if fields.flag("overwrite", False):
+        actions += [Action.key("ctrl", "a"), Action.key("backspace")]
+    text = fields.text("text", "") + ("\n" if fields.flag("enter", False) else "")
+    return [*actions, Action.type(text)] if text or not actions else actions
+
+
+def render(action: Action, screen: Size, *, relative: bool = False) -> str:
+    """The line of code, without thought and fence."""
+    check_carried(_NAME, action, CARRIES)
+    line = _line(action, Thousandths() if relative else Pixels(screen))
+    # Only a string can hold this mark; as it stands, it would end the thought.
+    return check_length(_NAME, action, line.replace("</think>", "<\\x2fthink>"))
+
+
+def _line(action: Action, grid: Grid) -> str:
+    at = [list(grid.locate(point)) for point in (action.path or ([action.point] if action.point else []))]
+    match action.kind:
+        case ActionKind.CLICK:
+            if action.button.value not in _BUTTONS:
+                refuse(_NAME, action, f"it has no {action.button.value} button")
+            clicks = f", num_clicks={action.clicks}" if action.clicks != 1 else ""
+            button = f", button_type={action.button.value!r}" if action.button is not Button.LEFT else ""
+            return f"Agent.click({at[0]}{clicks}{button})"
+        case ActionKind.DRAG:
+            if len(at) != 2:
+                refuse(_NAME, action, "it drags from one point to another")
+            return f"Agent.drag_and_drop({at[0]}, {at[1]})"
+        case ActionKind.SCROLL:
+            direction, amount = direction_of(_NAME, action)
+            if direction not in _WAYS or amount != NOTCHES_PER_SCROLL:
+                refuse(_NAME, action, f"it scrolls {NOTCHES_PER_SCROLL} notches up or down at a time")
+            return f"Agent.scroll({at[0]}, {direction!r})"
+        case ActionKind.KEY:
+            return (
+                f"Agent.hotkey([{', '.join(python_string(name) for name in pyautogui_keys(_NAME, action))}])"
+            )
+        case ActionKind.TYPE:
+            return f"Agent.type(text={python_string(action.text)})"
+        case ActionKind.CALL:
+            return _called(action)
+        case ActionKind.WAIT:
+            return "Agent.wait()"
+    return f"Agent.exit(success={action.kind is ActionKind.DONE})"
+
+
+def _called(action: Action) -> str:
+    known = action.function in _CALLED or not action.function.startswith("Agent.")
+    if not (known and _FUNCTION.fullmatch(action.function)) or _has_keyword(action.function.split(".")):
+        refuse(_NAME, action, f"it can't call {action.function!r}")
+    for name, _ in action.kwargs:
+        if not _PARAMETER.fullmatch(name) or _has_keyword([name]):
+            refuse(_NAME, action, f"{name!r} can't be the name of an argument")
+    values = [python_literal(value) for value in action.args]
+    values += [f"{name}={python_literal(value)}" for name, value in action.kwargs]
+    return f"{action.function}({', '.join(values)})"
+
+
+def _has_keyword(names: list[str]) -> bool:
+    return any(keyword.iskeyword(name) for name in names)

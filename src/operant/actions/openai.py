@@ -1,0 +1,179 @@
+"""OpenAI's computer actions: ``{"type": ..., ...}``, alone, in a ``computer_call``, or many in ``actions``.
+
+Scrolls count pixels, every pointer action says where, and ``keys`` beside it are held meanwhile. A letter
+as a key means the key, not the capital: the model writes "C" for it. Not known: the rest of the
+response, safety checks, and the end of a task, which is a message and not an action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from operant.actions.base import check_carried, refuse
+from operant.actions.coordinates import Pixels, point_at
+from operant.actions.keys import canonical_keys
+from operant.actions.payload import Fields, batch, check_items, check_text, choose, malformed, quoting
+from operant.actions.scrolling import DIRECTIONS, whole_scroll
+from operant.types import Action, ActionKind, Button, Point, ScrollUnit, Size
+
+__all__ = ["CARRIES", "parse", "render"]
+
+_NAME = "openai"
+CARRIES: Mapping[ActionKind, str] = {
+    ActionKind.MOVE: "point",
+    ActionKind.CLICK: "point! button clicks modifiers",
+    ActionKind.DRAG: "path modifiers",
+    ActionKind.SCROLL: "point! dx dy unit modifiers",
+    ActionKind.KEY: "keys",
+    ActionKind.TYPE: "text",
+    ActionKind.WAIT: "",
+    ActionKind.SCREENSHOT: "",
+}
+_TYPES: Mapping[str, ActionKind] = {
+    "click": ActionKind.CLICK,
+    "double_click": ActionKind.CLICK,
+    "drag": ActionKind.DRAG,
+    "keypress": ActionKind.KEY,
+    "move": ActionKind.MOVE,
+    "screenshot": ActionKind.SCREENSHOT,
+    "scroll": ActionKind.SCROLL,
+    "type": ActionKind.TYPE,
+    "wait": ActionKind.WAIT,
+}
+_BUTTONS: Mapping[str, Button] = {
+    "left": Button.LEFT,
+    "right": Button.RIGHT,
+    "wheel": Button.MIDDLE,
+    "back": Button.BACK,
+    "forward": Button.FORWARD,
+}
+_BUTTON_NAMES = {button: name for name, button in _BUTTONS.items()}
+_ARROWS = {way: f"ARROW{way.upper()}" for way in DIRECTIONS}
+
+
+def parse(payload: object, screen: Size) -> list[Action]:
+    """The actions of an action object, of a ``computer_call`` item, or of a list of either."""
+    grid = Pixels(screen)
+    return [action for item in batch(payload) for one in _unwrapped(item) for action in _actions(one, grid)]
+
+
+def _unwrapped(item: object) -> list[object]:
+    """The actions of a ``computer_call``, whose other fields say nothing about them."""
+    if isinstance(item, Mapping) and item.get("type") == "computer_call":
+        if item.get("actions") is not None:
+            return check_items(item["actions"], "actions")
+        return [item.get("action")]
+    return [item]
+
+
+def _actions(item: object, grid: Pixels) -> list[Action]:
+    fields = Fields(item, "a computer action")
+    name = fields.text("type")
+    kind = choose("type", name, _TYPES)
+    with quoting(item):
+        action = _action(name, kind, fields, grid)
+        held = () if kind is ActionKind.KEY else _keys(fields)
+        if not held:
+            actions = [action]
+        elif kind is ActionKind.MOVE:
+            down, up = Action(ActionKind.KEY_DOWN, keys=held), Action(ActionKind.KEY_UP, keys=held[::-1])
+            actions = [down, action, up]
+        else:
+            actions = [_holding(action, held)]
+    fields.end()
+    return actions
+
+
+def _holding(action: Action, held: tuple[str, ...]) -> Action:
+    if action.kind not in (ActionKind.CLICK, ActionKind.DRAG, ActionKind.SCROLL):
+        raise malformed(f"keys can't be held during {action.kind.value}", list(held))
+    return replace(action, modifiers=held)
+
+
+def _keys(fields: Fields) -> tuple[str, ...]:
+    names = fields.take("keys")
+    if names is None or names == []:
+        return ()
+    words = [check_text(name) for name in check_items(names, "keys")]
+    return canonical_keys([word.lower() if len(word) == 1 else word for word in words])
+
+
+def _action(name: str, kind: ActionKind, fields: Fields, grid: Pixels) -> Action:
+    match kind:
+        case ActionKind.CLICK if name == "double_click":
+            return Action.click(_point(fields, grid), clicks=2, screen=grid.size)
+        case ActionKind.CLICK:
+            button = fields.choice("button", _BUTTONS, "left")
+            return Action.click(_point(fields, grid), button=button, screen=grid.size)
+        case ActionKind.MOVE:
+            return Action.move(_point(fields, grid), screen=grid.size)
+        case ActionKind.DRAG:
+            return Action.drag(*_path(fields, grid), screen=grid.size)
+        case ActionKind.SCROLL:
+            dx, dy = fields.number("scroll_x", 0.0), fields.number("scroll_y", 0.0)
+            return Action.scroll(_point(fields, grid), dx=dx, dy=dy, unit=ScrollUnit.PIXEL, screen=grid.size)
+        case ActionKind.KEY:
+            return Action.key(*_keys(fields))
+        case ActionKind.TYPE:
+            return Action.type(fields.text("text"))
+    return Action(kind)
+
+
+def _point(fields: Fields, grid: Pixels) -> Point:
+    point = point_at(fields, grid)
+    if point is None:
+        raise malformed("x and y are missing", fields.what)
+    return point
+
+
+def _path(fields: Fields, grid: Pixels) -> list[Point]:
+    places = check_items(fields.need("path"), "points")
+    if len(places) < 2:
+        raise malformed("a drag needs at least two points", places)
+    path = []
+    for place in places:
+        x_and_y = Fields(place, "a point of a path")
+        path.append(_point(x_and_y, grid))
+        x_and_y.end()
+    return path
+
+
+def render(action: Action, screen: Size) -> dict[str, Any]:
+    check_carried(_NAME, action, CARRIES)
+    grid = Pixels(screen)
+    at = _place(action.point, grid) if action.point else {}
+    held = {"keys": _key_names(action, action.modifiers)} if action.modifiers else {}
+    match action.kind:
+        case ActionKind.MOVE:
+            return {"type": "move", **at}
+        case ActionKind.CLICK if action.clicks == 1:
+            return {"type": "click", **at, "button": _BUTTON_NAMES[action.button], **held}
+        case ActionKind.CLICK:
+            if (action.clicks, action.button) != (2, Button.LEFT):
+                refuse(_NAME, action, "it clicks more than once only twice and with the left button")
+            return {"type": "double_click", **at, **held}
+        case ActionKind.DRAG:
+            if len(action.path) < 2:
+                refuse(_NAME, action, "it has to say where a drag begins")
+            return {"type": "drag", "path": [_place(point, grid) for point in action.path], **held}
+        case ActionKind.SCROLL:
+            dx, dy = whole_scroll(_NAME, action, ScrollUnit.PIXEL)
+            return {"type": "scroll", **at, "scroll_x": dx, "scroll_y": dy, **held}
+        case ActionKind.KEY:
+            return {"type": "keypress", "keys": _key_names(action, action.keys)}
+        case ActionKind.TYPE:
+            return {"type": "type", "text": action.text}
+    return {"type": action.kind.value}
+
+
+def _place(point: Point, grid: Pixels) -> dict[str, int]:
+    return dict(zip("xy", grid.locate(point), strict=True))
+
+
+def _key_names(action: Action, keys: tuple[str, ...]) -> list[str]:
+    for key in keys:
+        if len(key) == 1 and key != key.lower():
+            refuse(_NAME, action, f"it does not tell the key {key!r} from {key.lower()!r}")
+    return [key if len(key) == 1 else _ARROWS.get(key, key.upper()) for key in keys]

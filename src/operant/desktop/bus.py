@@ -1,0 +1,144 @@
+"""A D-Bus connection over a socket that is connected already, built for many calls in flight.
+
+Messages are jeepney's; this adds what its ready-made connections lack: authentication as whoever opened
+the socket (another user, in another namespace), a bound on the calls in flight, and one deadline for all
+of them.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import select
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jeepney import DBusAddress, MessageType, new_method_call
+from jeepney.low_level import HeaderFields, Message, Parser
+
+from operant.errors import AccessibilityError
+
+__all__ = ["Bus", "BusError", "Call"]
+
+IN_FLIGHT = 64  # replies to more than a few hundred calls overflow the sockets on the way
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A method call: who, which object, what."""
+
+    destination: str
+    path: str
+    interface: str
+    member: str
+    signature: str | None = None
+    body: tuple[Any, ...] = ()
+
+
+class BusError(Exception):
+    """The other side answered that it could not."""
+
+
+class Bus:
+    """A client of a message bus, or with ``direct`` of one application without a bus between."""
+
+    def __init__(self, sock: socket.socket, deadline: float, *, direct: bool = False) -> None:
+        self._sock = sock
+        self._parser = Parser()
+        self._serials = itertools.count(1)
+        self._direct = direct
+        self._authenticate(deadline)
+        if not direct:
+            hello = Call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
+            self.call(hello, deadline)
+        sock.setblocking(False)
+
+    def _authenticate(self, deadline: float) -> None:
+        # No name given: the bus takes the credentials that the kernel keeps for the socket.
+        self._sock.settimeout(max(0.01, deadline - time.monotonic()))
+        try:
+            self._sock.sendall(b"\0AUTH EXTERNAL\r\nDATA\r\n")
+            answer = b""
+            while answer.count(b"\r\n") < 2:
+                chunk = self._sock.recv(512)
+                if not chunk or len(answer) > 4096:
+                    break
+                answer += chunk
+            if b"OK " not in answer:
+                raise AccessibilityError(f"the bus refused us: {answer[:80]!r}")
+            self._sock.sendall(b"BEGIN\r\n")
+        except OSError as error:
+            raise AccessibilityError("the bus did not answer") from error
+
+    def call(self, call: Call, deadline: float) -> tuple[Any, ...]:
+        """One call's answer; raises BusError if the other side could not."""
+        answer = self.call_all([call], deadline)[0]
+        if isinstance(answer, BusError):
+            raise answer
+        return answer
+
+    def call_all(self, calls: Sequence[Call], deadline: float) -> list[tuple[Any, ...] | BusError]:
+        """Every call's answer in order, many calls being under way at a time."""
+        answers: list[tuple[Any, ...] | BusError | None] = [None] * len(calls)
+        waiting: dict[int, int] = {}
+        queue = collections.deque(enumerate(calls))
+        outgoing = bytearray()
+        while queue or waiting:
+            while queue and len(waiting) < IN_FLIGHT:
+                index, call = queue.popleft()
+                serial = next(self._serials)
+                outgoing += self._message(call).serialise(serial)
+                waiting[serial] = index
+            self._send(outgoing, deadline)
+            for message in self._messages(deadline):
+                found = waiting.pop(message.header.fields.get(HeaderFields.reply_serial, -1), None)
+                if found is not None:
+                    failed = message.header.message_type is MessageType.error
+                    answers[found] = BusError(str(message.body)[:200]) if failed else message.body
+        return answers  # type: ignore[return-value]
+
+    def _message(self, call: Call) -> Message:
+        address = DBusAddress(call.path, call.destination, call.interface)
+        message = new_method_call(address, call.member, call.signature, call.body)
+        if self._direct:
+            del message.header.fields[HeaderFields.destination]
+        return message
+
+    def _send(self, outgoing: bytearray, deadline: float) -> None:
+        while outgoing:
+            self._wait(deadline, writing=True)
+            try:
+                del outgoing[: self._sock.send(outgoing)]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise AccessibilityError("the application went away") from error
+
+    def _messages(self, deadline: float) -> Iterator[Message]:
+        self._wait(deadline, writing=False)
+        try:
+            data = self._sock.recv(1 << 18)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise AccessibilityError("the application went away") from error
+        if not data:
+            raise AccessibilityError("the application went away")
+        self._parser.add_data(data)
+        while True:
+            message = self._parser.get_next_message()
+            if message is None:
+                return
+            yield message
+
+    def _wait(self, deadline: float, *, writing: bool) -> None:
+        left = max(0.0, deadline - time.monotonic())
+        sets = ([], [self._sock]) if writing else ([self._sock], [])
+        if not any(select.select(*sets, [], left)[:2]):
+            raise AccessibilityError("the accessibility tree was not read in time", hint="is an application hung?")
+
+    def close(self) -> None:
+        self._sock.close()

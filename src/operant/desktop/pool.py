@@ -1,0 +1,354 @@
+"""A pool of desktops: leases with an end, health checks, replacement and preparation in the background.
+
+Hands out desktops that are reset and answer, and takes back whatever state they are in. A sick desktop is
+closed and another started while others go on. Knows nothing of tasks; ``prepare`` runs whatever set-up the
+caller gives it, beside the episodes that run meanwhile.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import contextlib
+import queue
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from operant.config.desktop import DesktopConfig
+from operant.desktop.reaper import reap
+from operant.desktop.sandbox import SandboxDesktop
+from operant.errors import DesktopClosed, DesktopError, DesktopStartError, OperantError, PoolExhausted
+
+__all__ = ["DesktopPool", "Lease", "PoolStatus"]
+
+START_TRIES = 3
+UPKEEP_THREADS = 4  # desktops being started or reset at once: more only get in each other's way
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatus:
+    """How many desktops are in which state, and how many had to be replaced so far."""
+
+    ready: int
+    leased: int
+    in_upkeep: int
+    replaced: int
+    expired: int
+
+
+class Lease:
+    """The right to use one desktop until it is released or its time is up. Use it as a context manager."""
+
+    def __init__(self, pool: DesktopPool, desktop: SandboxDesktop, ttl_s: float) -> None:
+        self._pool = pool
+        self._desktop: SandboxDesktop | None = desktop
+        self.expires_at = time.monotonic() + ttl_s
+
+    @property
+    def desktop(self) -> SandboxDesktop:
+        if self._desktop is None:
+            raise DesktopClosed("the lease of this desktop has ended", hint="take a new lease from the pool")
+        return self._desktop
+
+    def renew(self, ttl_s: float) -> None:
+        """Make the lease last so long from now."""
+        self._pool._renew(self, ttl_s)
+
+    def release(self) -> None:
+        """Give the desktop back; it is reset in the background. Releasing twice does no harm."""
+        self._pool._take_back(self)
+
+    def _end(self) -> SandboxDesktop | None:
+        desktop, self._desktop = self._desktop, None
+        return desktop
+
+    def __enter__(self) -> SandboxDesktop:
+        return self.desktop
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class DesktopPool:
+    """``size`` desktops of one configuration.
+
+    The first one is started before the constructor returns, so that a machine that can't run any says so
+    at once; the others follow in the background.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        config: DesktopConfig | None = None,
+        *,
+        ttl_s: float = 3600.0,
+        factory: Callable[[DesktopConfig], SandboxDesktop] = SandboxDesktop,
+    ) -> None:
+        if size < 1:
+            raise PoolExhausted(f"a pool of {size} desktops has none to give", hint="size must be at least 1")
+        self.size = size
+        self.config = config or DesktopConfig()
+        self.ttl_s = ttl_s
+        self._factory = factory
+        self._changed = threading.Condition()
+        self._ready: collections.deque[SandboxDesktop] = collections.deque()
+        self._leases: set[Lease] = set()
+        self._desktops: set[SandboxDesktop] = set()
+        self._failure: OperantError | None = None
+        self._in_upkeep = 0
+        self._replaced = 0
+        self._expired = 0
+        self._closed = False
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        reap()
+        self._add(self._factory(self.config))
+        self._threads = [
+            threading.Thread(target=_work, args=(self._jobs,), name=f"operant-upkeep-{index}", daemon=True)
+            for index in range(min(UPKEEP_THREADS, size))
+        ]
+        self._threads.append(threading.Thread(target=_keep, args=(weakref.ref(self),), name="operant-keeper", daemon=True))
+        for thread in self._threads:
+            thread.start()
+        for _ in range(size - 1):
+            self._upkeep(self._start_another)
+
+    # Leases.
+
+    def lease(self, *, timeout_s: float = 60.0, ttl_s: float | None = None) -> Lease:
+        """A desktop in its initial state that has just answered; waits until one is free."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            desktop = self._next_ready(deadline, timeout_s)
+            try:
+                desktop.check()
+            except DesktopError:
+                self._replace(desktop)
+                continue
+            lease = Lease(self, desktop, ttl_s or self.ttl_s)
+            with self._changed:
+                self._leases.add(lease)
+                self._in_upkeep -= 1
+                self._changed.notify_all()
+            return lease
+
+    def prepare(
+        self, setup: Callable[[SandboxDesktop], Any], *, timeout_s: float = 600.0, ttl_s: float | None = None
+    ) -> concurrent.futures.Future[Lease]:
+        """Lease a desktop and run ``setup`` on it in the background: the next episode, while this one runs.
+
+        If the desktop fails under the set-up, another one is tried; any other error is the future's.
+        """
+        future: concurrent.futures.Future[Lease] = concurrent.futures.Future()
+
+        def work() -> None:
+            future.set_running_or_notify_cancel()
+            for attempt in range(START_TRIES):
+                lease = None
+                try:
+                    lease = self.lease(timeout_s=timeout_s, ttl_s=ttl_s)
+                    setup(lease.desktop)
+                except DesktopError as error:
+                    self._give_up(lease)
+                    if attempt == START_TRIES - 1 or isinstance(error, DesktopClosed):
+                        future.set_exception(error)
+                        return
+                except BaseException as error:
+                    if lease is not None:
+                        lease.release()
+                    future.set_exception(error)
+                    return
+                else:
+                    future.set_result(lease)
+                    return
+
+        threading.Thread(target=work, name="operant-prepare", daemon=True).start()
+        return future
+
+    def status(self) -> PoolStatus:
+        with self._changed:
+            return PoolStatus(
+                len(self._ready), len(self._leases), self._in_upkeep, self._replaced, self._expired
+            )
+
+    def wait_ready(self, count: int | None = None, timeout_s: float = 60.0) -> None:
+        """Return when so many desktops (all that are not leased, by default) stand ready."""
+        with self._changed:
+            wanted = self.size - len(self._leases) if count is None else count
+            self._wait(lambda: len(self._ready) >= wanted, time.monotonic() + timeout_s, timeout_s)
+
+    def _next_ready(self, deadline: float, timeout_s: float) -> SandboxDesktop:
+        with self._changed:
+            self._wait(lambda: bool(self._ready), deadline, timeout_s)
+            self._in_upkeep += 1
+            return self._ready.popleft()
+
+    def _wait(self, satisfied: Callable[[], bool], deadline: float, timeout_s: float) -> None:
+        while not satisfied():
+            if self._closed:
+                raise DesktopClosed("the pool is closed")
+            if self._failure is not None and not self._desktops:
+                raise self._failure
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise PoolExhausted(
+                    f"no desktop became free within {timeout_s:g} s", hint=f"all {self.size} are in use: make the pool larger"
+                )
+            self._changed.wait(left)
+        if self._closed:
+            raise DesktopClosed("the pool is closed")
+
+    def _renew(self, lease: Lease, ttl_s: float) -> None:
+        with self._changed:
+            lease.expires_at = time.monotonic() + ttl_s
+            self._changed.notify_all()
+
+    def _take_back(self, lease: Lease) -> None:
+        with self._changed:
+            self._leases.discard(lease)
+            desktop = lease._end()
+            if desktop is None:
+                return
+            self._in_upkeep += 1
+            self._changed.notify_all()
+        self._jobs.put(lambda: self._recycle(desktop))
+
+    def _give_up(self, lease: Lease | None) -> None:
+        """Take a desktop back that failed: there is no point in resetting it."""
+        if lease is None:
+            return
+        with self._changed:
+            self._leases.discard(lease)
+            desktop = lease._end()
+            if desktop is None:
+                return
+            self._in_upkeep += 1
+        self._replace(desktop)
+
+    # Upkeep, in the background.
+
+    def _upkeep(self, job: Callable[[], None]) -> None:
+        with self._changed:
+            self._in_upkeep += 1
+        self._jobs.put(job)
+
+    def _add(self, desktop: SandboxDesktop) -> bool:
+        with self._changed:
+            if not self._closed:
+                self._desktops.add(desktop)
+                self._ready.append(desktop)
+                self._failure = None
+                self._changed.notify_all()
+                return True
+        desktop.close()
+        return False
+
+    def _recycle(self, desktop: SandboxDesktop) -> None:
+        try:
+            desktop.reset()
+        except DesktopError:
+            self._replace(desktop)
+            return
+        with self._changed:
+            self._in_upkeep -= 1
+            if desktop in self._desktops:
+                self._ready.append(desktop)
+            self._changed.notify_all()
+
+    def _replace(self, desktop: SandboxDesktop) -> None:
+        """Close a sick desktop and start another. The caller has counted it as in upkeep."""
+        with self._changed:
+            self._desktops.discard(desktop)
+            self._replaced += 1
+
+        def work() -> None:
+            desktop.close()
+            self._start_another()
+
+        self._jobs.put(work)
+
+    def _start_another(self) -> None:
+        failure: OperantError | None = None
+        for _ in range(START_TRIES):
+            with self._changed:
+                if self._closed:
+                    break
+            try:
+                self._add(self._factory(self.config))
+                failure = None
+                break
+            except OperantError as error:
+                failure = error
+            except OSError as error:  # no descriptors, no memory: the machine's state, not ours
+                failure = DesktopStartError(f"a desktop could not be started: {error}")
+        with self._changed:
+            self._in_upkeep -= 1
+            self._failure = failure or self._failure
+            self._changed.notify_all()
+
+    def _expire(self) -> float | None:
+        """End the leases whose time is up; returns how long until the next one's is."""
+        with self._changed:
+            now = time.monotonic()
+            due = [lease for lease in self._leases if lease.expires_at <= now]
+            self._expired += len(due)
+            next_due = min((lease.expires_at for lease in self._leases if lease not in due), default=None)
+        for lease in due:
+            self._give_up(lease)
+        return None if next_due is None else max(0.0, next_due - now)
+
+    # The end.
+
+    def close(self) -> None:
+        """Close every desktop, leased or not, and return when all are gone."""
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            desktops = list(self._desktops)
+            self._desktops.clear()
+            self._ready.clear()
+            for lease in self._leases:
+                lease._end()
+            self._leases.clear()
+            self._changed.notify_all()
+        for _ in self._threads:
+            self._jobs.put(None)
+        with concurrent.futures.ThreadPoolExecutor(8) as closers:
+            list(closers.map(lambda desktop: desktop.close(), desktops))
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(self.config.start_timeout_s)
+
+    def __enter__(self) -> DesktopPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):
+            self.close()
+
+
+def _work(jobs: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        job()
+
+
+def _keep(reference: weakref.ref[DesktopPool]) -> None:
+    """End leases in time, until the pool is closed or forgotten."""
+    wait: float | None = None
+    while True:
+        pool = reference()
+        if pool is None:
+            return
+        with pool._changed:
+            if pool._closed:
+                return
+            pool._changed.wait(1.0 if wait is None else min(wait, 1.0))
+        wait = pool._expire()
+        del pool
