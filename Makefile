@@ -33,7 +33,8 @@ format: venv ## Format the code and fix what the linter can fix
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: venv ## Measure how fast desktops are on this machine
+bench: ## Measure how fast desktops are on this machine
+	@sh scripts/setup.sh bench
 	@$(BIN)/operant bench desktop $(ARGS)
 
 doctor: venv ## Say what this machine lacks, and how to get it
@@ -43,5 +44,5 @@ venv: ## Install system packages and .venv (the other targets do it for you)
 	@sh scripts/setup.sh
 
 clean: ## Remove .venv, caches and builds; results stay
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -139,5 +139,18 @@ install_venv() {
     printf '%s\n' "$state" >.venv/operant-state
 }
 
+# PyAutoGUI, to compare with: in a .venv of its own, because it does not go together with what Operant
+# uses on X11.
+install_baseline() {
+    [ -f .venv-bench/operant-state ] && return 0
+    say "making .venv-bench with PyAutoGUI and mss, to compare with"
+    rm -rf .venv-bench
+    .venv/bin/python -m venv .venv-bench
+    env PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-bench/bin/python -m pip install -q pyautogui mss ||
+        fail "pip could not install PyAutoGUI" "\`operant bench desktop\` also runs without it"
+    touch .venv-bench/operant-state
+}
+
 install_packages
 install_venv
+if [ "${1:-}" = bench ]; then install_baseline; fi

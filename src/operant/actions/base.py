@@ -55,6 +55,7 @@ def check_carried(format_name: str, action: Action, carries: Mapping[ActionKind,
             if canonical_key(key) != key:
                 refuse(format_name, action, f"{key!r} is not the canonical name of a key")
         check_text(action.text)
+        check_text(action.function)
         json_value(list(action.args))
         json_value(dict(action.kwargs))
     except ActionParseError as error:

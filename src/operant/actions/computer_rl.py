@@ -56,7 +56,8 @@ _GESTURES: Mapping[str, str] = {
 _CALLED = ("Agent.open_app", "Agent.switch_window", "Agent.quote")
 _BUTTONS: Mapping[str, Button] = {b.value: b for b in (Button.LEFT, Button.MIDDLE, Button.RIGHT)}
 _WAYS = {way: DIRECTIONS[way] for way in ("up", "down")}
-_FUNCTION = re.compile(r"[A-Za-z]\w*\.[A-Za-z]\w*", re.ASCII)
+# The classes of ComputerRL's applications are capitalised, which modules such as os are not.
+_FUNCTION = re.compile(r"[A-Z]\w*\.[A-Za-z]\w*", re.ASCII)
 _PARAMETER = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 

@@ -164,7 +164,7 @@ class Fields:
     def number(self, name: str, default: float | None = None) -> float:
         if default is not None and name not in self:
             self.ignore(name)
-            return default
+            return float(default)
         return check_number(self.need(name), name)
 
     def integer(self, name: str, default: int | None = None) -> int:

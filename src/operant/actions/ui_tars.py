@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from operant.actions.base import check_carried, check_length, refuse
 from operant.actions.coordinates import Grid, Pixels, Thousandths, pair
-from operant.actions.keys import parse_chord
+from operant.actions.keys import canonical_keys, parse_chord
 from operant.actions.payload import Fields, check_number, check_text, choose, malformed, quoting
 from operant.actions.python_calls import Call, Vocabulary, python_string, read_calls
 from operant.actions.scrolling import DIRECTIONS, direction_of
@@ -121,8 +121,8 @@ def _read(name: str, kind: ActionKind, fields: Fields, grid: Grid) -> Action:
             point = _point(fields, grid, "start_box", "point", "start_point")
             return Action.scroll(point, dx=dx, dy=dy, screen=grid.size if point else None)
         case ActionKind.KEY | ActionKind.KEY_DOWN | ActionKind.KEY_UP:
-            names = fields.text("key").split()
-            return Action(kind, keys=tuple(key for name in names for key in parse_chord(name)))
+            keys = [key for name in fields.text("key").split() for key in parse_chord(name)]
+            return Action(kind, keys=canonical_keys(keys))
         case ActionKind.TYPE:
             return Action.type(fields.text("content"))
         case ActionKind.DONE:

@@ -21,13 +21,17 @@ class Input:
     """Hands that are quick: every call returns when the server has taken the events.
 
     ``quiesce`` waits until the programs have dealt with what was sent; it is called only where a burst of
-    events could be misread (drags, keys that are bound anew).
+    events could be misread (drags, keys that are bound anew). ``pause`` waits so many seconds and is called
+    wherever an action may be stopped halfway, by an exception that it raises.
     """
 
-    def __init__(self, display: Display, quiesce: Callable[[], None]) -> None:
+    def __init__(
+        self, display: Display, quiesce: Callable[[], None], pause: Callable[[float], None] = time.sleep
+    ) -> None:
         self.display = display
-        self.pointer = Pointer(display, quiesce)
-        self.keyboard = Keyboard(display, quiesce)
+        self.pause = pause
+        self.pointer = Pointer(display, quiesce, pause)
+        self.keyboard = Keyboard(display, quiesce, pause)
 
     def perform(self, action: Action) -> None:
         """Do it. Waiting, looking and ending need no hands, so they do nothing here."""
@@ -42,6 +46,11 @@ class Input:
     def release_all(self) -> None:
         self.pointer.release_all()
         self.keyboard.release_all()
+
+    def let_go(self) -> None:
+        """Release what was pressed through here and nothing else: a live screen's user has hands too."""
+        self.pointer.let_go()
+        self.keyboard.let_go()
 
     def _pixel(self, point: Point | None) -> tuple[int, int] | None:
         return None if point is None else point.to_pixel(self.display.size)
@@ -92,7 +101,7 @@ class Input:
         keys = _keys(action.keys)
         self.keyboard.press(keys)
         if action.kind is ActionKind.HOLD:
-            time.sleep(action.duration)  # how long to hold is what the action says
+            self.pause(action.duration)  # how long to hold is what the action says
         self.keyboard.release(keys)
 
     def _key_down(self, action: Action) -> None:

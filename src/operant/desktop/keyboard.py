@@ -7,6 +7,7 @@ key is not bound again before the programs have come to rest (``quiesce``).
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -75,9 +76,13 @@ class Layout:
 
 
 class Keyboard:
-    def __init__(self, display: Display, quiesce: Callable[[], None]) -> None:
+    def __init__(
+        self, display: Display, quiesce: Callable[[], None], pause: Callable[[float], None] = time.sleep
+    ) -> None:
         self.display = display
         self.quiesce = quiesce
+        self.pause = pause
+        self.held: set[int] = set()  # keycodes that we pressed and have not released
         self._layout = Layout({}, [])
         self._group = -1
         self._symbols: dict[int, list[int]] = {}
@@ -89,6 +94,10 @@ class Keyboard:
 
     def release(self, keys: Sequence[str]) -> None:
         self._fake(RELEASE, reversed(self._keycodes(keys)))
+
+    def let_go(self) -> None:
+        """Release the keys that we pressed."""
+        self._fake(RELEASE, sorted(self.held))
 
     def _keycodes(self, keys: Sequence[str]) -> list[int]:
         keysyms = [keysym_of_key(key) for key in keys]
@@ -105,6 +114,7 @@ class Keyboard:
         with self.display.limited():
             for keycode in keycodes:
                 self.display.xtest.FakeInput(kind, keycode, 0, xproto.Window._None, 0, 0, 0)
+                (self.held.add if kind == PRESS else self.held.discard)(keycode)
             self.display.core.GetInputFocus().reply()
 
     def _stroke(self, keysym: int) -> Stroke:
@@ -154,6 +164,8 @@ class Keyboard:
         strokes = [self._stroke(keysym) for keysym in keysyms[start:end]]
         shift = self._stroke(keysymdef.XK_Shift_L).keycode
         for first in range(0, len(strokes), BATCH):
+            if start or first:
+                self.pause(0.0)
             codes: list[tuple[int, int]] = []
             for stroke in strokes[first : first + BATCH]:
                 pair = [(PRESS, stroke.keycode), (RELEASE, stroke.keycode)]

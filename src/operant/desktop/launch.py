@@ -200,7 +200,7 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     for name in ("bus.conf", "openbox.xml"):
         argv += shown((files / name).read_bytes(), f"{_PUBLIC}/{name}")
     code = resources.files("operant.desktop.inside")
-    for name in ("supervisor.py", "episode.py", "programs.py", "kernel.py", "wire.py"):
+    for name in ("supervisor.py", "activity.py", "episode.py", "programs.py", "kernel.py", "wire.py"):
         argv += shown((code / name).read_bytes(), f"{_INSIDE}/{name}")
     for path in (*config.read_only, python_inside()[1]):
         if path is not None:

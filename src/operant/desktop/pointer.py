@@ -19,9 +19,14 @@ DRAG_STRIDE = 24  # pixels between the motions of a drag: toolkits start a drag 
 
 
 class Pointer:
-    def __init__(self, display: Display, quiesce: Callable[[], None]) -> None:
+    def __init__(
+        self, display: Display, quiesce: Callable[[], None], pause: Callable[[float], None] = time.sleep
+    ) -> None:
         self.display = display
         self.quiesce = quiesce
+        self.pause = pause
+        self.held: set[int] = set()  # buttons that we pressed and have not released
+        self.placed: tuple[int, int] | None = None  # where our last motion left the pointer
 
     def position(self) -> tuple[int, int]:
         with self.display.limited():
@@ -47,6 +52,8 @@ class Pointer:
         turns = [WHEEL_DOWN if down > 0 else WHEEL_UP] * abs(down)
         turns += [WHEEL_RIGHT if right > 0 else WHEEL_LEFT] * abs(right)
         for first in range(0, len(turns), 32):
+            if first:
+                self.pause(0.0)
             self._send(*[event for code in turns[first : first + 32] for event in ((PRESS, code, 0, 0), (RELEASE, code, 0, 0))])
 
     def drag(self, path: Sequence[tuple[int, int]], button: Button, duration: float) -> None:
@@ -61,10 +68,14 @@ class Pointer:
             self.move(*place)
             ahead = began + duration * index / len(stops) - time.monotonic()
             if ahead > 0:
-                time.sleep(ahead)  # the pace that was asked for
+                self.pause(ahead)  # the pace that was asked for
             else:
                 self.quiesce()
         self.release(button)
+
+    def let_go(self) -> None:
+        """Release the buttons that we pressed."""
+        self._send(*[(RELEASE, code, 0, 0) for code in sorted(self.held)])
 
     def release_all(self) -> None:
         """No button is down."""
@@ -79,7 +90,11 @@ class Pointer:
             for kind, detail, x, y in events:
                 root = display.root if kind == MOTION else xproto.Window._None
                 display.xtest.FakeInput(kind, detail, 0, root, x, y, 0)
-            display.core.GetInputFocus().reply()
+                if kind != MOTION:
+                    (self.held.add if kind == PRESS else self.held.discard)(detail)
+            there = display.core.QueryPointer(display.root).reply()
+        if any(event[0] == MOTION for event in events):
+            self.placed = (there.root_x, there.root_y)
 
 
 def strides(path: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ from typing import Any
 import episode
 import kernel
 import wire
+from activity import Activity
 from programs import Programs
 
 DISPLAY_READY_S = 20.0
@@ -46,6 +47,7 @@ class Supervisor(Programs):
         self.home = -1
         self.episode_pid = 0
         self.display_pids: set[int] = set()
+        self.activity = Activity(self.pids)
         os.makedirs(self.private + "/fb", exist_ok=True)
 
     # The display and its window manager.
@@ -122,6 +124,7 @@ class Supervisor(Programs):
         """In the forked child; never returns."""
         try:
             signal.set_wakeup_fd(-1)
+            self.activity.forget()
             theirs.close()
             self.control.close()
             if self.layout.isolated:
@@ -169,16 +172,8 @@ class Supervisor(Programs):
         return episode.descendants(os.getpid())
 
     def busy(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """How many threads run or are about to: none means that nothing more will happen by itself."""
-        running = 0
-        for pid in self.pids():
-            with contextlib.suppress(OSError):
-                for thread in os.listdir("/proc/%d/task" % pid):
-                    fd = os.open("/proc/%d/task/%s/stat" % (pid, thread), os.O_RDONLY)
-                    text = os.read(fd, 128)
-                    os.close(fd)
-                    running += text[text.rfind(b")") + 2 : text.rfind(b")") + 3] in (b"R", b"D")
-        return {"running": running}
+        """How many threads run or are about to."""
+        return {"running": self.activity.running()}
 
     def usage(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Memory by process, in kilobytes, with shared pages split among those who share them."""

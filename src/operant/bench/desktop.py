@@ -1,0 +1,265 @@
+"""How fast desktops are: starting, resetting, stepping, seeing, clicking, and what they weigh."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from operant.bench.record import median, percentile
+from operant.config.desktop import DesktopConfig
+from operant.desktop.pool import DesktopPool
+from operant.desktop.sandbox import SandboxDesktop
+from operant.types import Action, Point
+
+__all__ = ["GOALS", "Progress", "measure_density", "measure_desktop"]
+
+Progress = Callable[[str], None]
+
+#: The goals on two shared cores at 1280x800: (bound, whether smaller is better).
+GOALS: dict[str, tuple[float, bool]] = {
+    "cold_start_p50_s": (0.6, True),
+    "reset_p50_ms": (60.0, True),
+    "reset_app_p50_ms": (400.0, True),
+    "step_p50_ms": (15.0, True),
+    "steps_per_s_1": (70.0, False),
+    "steps_per_s_8": (250.0, False),
+    "accessibility_p50_ms": (50.0, True),
+    "mb_per_desktop": (70.0, True),
+    "vs_pyautogui_mss_click_frame": (20.0, False),
+}
+
+
+def measure_desktop(progress: Progress, *, scale: float = 1.0, baseline_python: str | None = None) -> dict[str, Any]:
+    """Everything at once. ``scale`` multiplies the number of repetitions."""
+
+    def times(count: int) -> int:
+        return max(2, round(count * scale))
+
+    result: dict[str, Any] = {}
+    progress("cold starts with Mousepad")
+    result["cold_start_p50_s"] = median([_cold_start() for _ in range(times(10))])
+    with SandboxDesktop() as desktop:
+        progress("resets")
+        result["reset_p50_ms"] = median([_ms(desktop.reset) for _ in range(times(40))])
+        progress("resets with Mousepad")
+        result["reset_app_p50_ms"] = median([_ms(lambda: _reset_with_mousepad(desktop)) for _ in range(times(10))])
+        progress("accessibility trees of Mousepad")
+        result["accessibility_p50_ms"] = median([_ms(desktop.accessibility) for _ in range(times(30))])
+        progress("frames and clicks")
+        desktop.reset()
+        calculator = Calculator.open(desktop)
+        result["frame_p50_ms"] = median([_ms(desktop.frame) for _ in range(times(200))])
+        hands = desktop._open().input
+        result["click_p50_ms"] = median(
+            [_ms(lambda i=i: hands.perform(calculator.click(i))) for i in range(times(200))]  # type: ignore[misc]
+        )
+        desktop.settle()
+        progress("steps on one desktop")
+        began = time.perf_counter()
+        steps = [_ms(lambda i=i: desktop.perform(calculator.click(i))) for i in range(times(300))]  # type: ignore[misc]
+        result["steps_per_s_1"] = len(steps) / (time.perf_counter() - began)
+        result["step_p50_ms"], result["step_p95_ms"] = median(steps), percentile(steps, 0.95)
+        progress("steps that change nothing")
+        nowhere = Action.move(Point(0.9, 0.95))
+        result["step_unchanged_p50_ms"] = median([_ms(lambda: desktop.perform(nowhere)) for _ in range(times(100))])
+    progress("steps on eight desktops at once")
+    result["steps_per_s_8"] = _steps_together(8, times(100))
+    progress("memory of sixteen desktops with Mousepad")
+    result["mb_per_desktop"] = _memory(16)
+    progress("PyAutoGUI and mss on the same display")
+    result.update(_against_pyautogui(times(30), baseline_python))
+    return result
+
+
+@dataclass(frozen=True)
+class Calculator:
+    """Galculator's window and three of its buttons: two digits, and the one that clears them now and then."""
+
+    digits: tuple[Point, Point]
+    clear: Point
+
+    @classmethod
+    def open(cls, desktop: SandboxDesktop) -> Calculator:
+        desktop.launch("galculator")
+        tree = desktop.accessibility()
+
+        def centre(name: str) -> Point:
+            node = tree.find(name=name)
+            assert node is not None and node.box is not None, f"galculator has no button {name!r}"
+            x, y, width, height = node.box
+            return Point.from_pixel(x + width // 2, y + height // 2, desktop.size)
+
+        return cls((centre("7"), centre("8")), centre("AC"))
+
+    def click(self, index: int) -> Action:
+        return Action.click(self.clear if index % 10 == 9 else self.digits[index % 2])
+
+
+def _ms(function: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    function()
+    return (time.perf_counter() - began) * 1000
+
+
+def _cold_start() -> float:
+    began = time.perf_counter()
+    with SandboxDesktop() as desktop:
+        desktop.launch("mousepad")
+        return time.perf_counter() - began
+
+
+def _reset_with_mousepad(desktop: SandboxDesktop) -> None:
+    desktop.reset()
+    desktop.launch("mousepad")
+
+
+def _steps_together(count: int, steps: int) -> float:
+    """Steps a second of so many desktops, each driven by a thread of its own."""
+    with DesktopPool(count) as pool:
+        gate = threading.Barrier(count + 1)
+        done = threading.Barrier(count + 1)
+
+        def drive() -> None:
+            with pool.lease() as desktop:
+                calculator = Calculator.open(desktop)
+                gate.wait()
+                for index in range(steps):
+                    desktop.perform(calculator.click(index))
+                done.wait()
+
+        threads = [threading.Thread(target=drive) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        gate.wait()
+        began = time.perf_counter()
+        done.wait()
+        elapsed = time.perf_counter() - began
+        for thread in threads:
+            thread.join()
+    return count * steps / elapsed
+
+
+def _weight(desktop: SandboxDesktop) -> float:
+    """Megabytes of everything inside, and of the process that holds the walls up outside."""
+    rollup = Path(f"/proc/{desktop._supervised.process.pid}/smaps_rollup").read_text()
+    outside = sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) / 1024
+    return sum(desktop.memory().values()) + outside
+
+
+def _memory(count: int) -> float:
+    with DesktopPool(count) as pool, contextlib.ExitStack() as stack:
+        futures = [pool.prepare(lambda desktop: desktop.launch("mousepad")) for _ in range(count)]
+        desktops = [stack.enter_context(future.result()) for future in futures]
+        return sum(_weight(desktop) for desktop in desktops) / count
+
+
+# The usual way, on the same display.
+
+
+def find_baseline_python() -> str | None:
+    """An interpreter that has PyAutoGUI and mss: the one of ``make bench``, or this one."""
+    candidates = [Path(".venv-bench/bin/python"), Path(sys.prefix).parent / ".venv-bench/bin/python"]
+    for candidate in (*map(str, candidates), sys.executable):
+        if shutil.which(candidate) and _has_pyautogui(candidate):
+            return candidate
+    return None
+
+
+def _has_pyautogui(python: str) -> bool:
+    code = "import importlib.util as u, sys; sys.exit(not (u.find_spec('pyautogui') and u.find_spec('mss')))"
+    return subprocess.run([python, "-c", code], capture_output=True).returncode == 0
+
+
+def _against_pyautogui(count: int, python: str | None) -> dict[str, Any]:
+    """Both on one display without walls, so that an ordinary program can reach it."""
+    python = python or find_baseline_python()
+    if python is None:
+        note = "not measured: no interpreter with pyautogui and mss; `make bench` sets one up"
+        return {"vs_pyautogui_mss_click_frame": None, "pyautogui": {"note": note}}
+    with SandboxDesktop(DesktopConfig(isolated=False)) as desktop:
+        calculator = Calculator.open(desktop)
+        ours = median([_ms(lambda i=i: desktop.perform(calculator.click(i))) for i in range(3 * count)])  # type: ignore[misc]
+        places = [str(value) for digit in calculator.digits for value in digit.to_pixel(desktop.size)]
+        script = Path(__file__).with_name("pyautogui_loop.py")
+        display = desktop.run(["printenv", "DISPLAY"]).output.strip()
+        theirs = subprocess.run(
+            [python, str(script), *places, str(count)],
+            # python-xlib wants an authority file, even an empty one.
+            env={"PATH": os.environ.get("PATH", os.defpath), "DISPLAY": display, "XAUTHORITY": os.devnull},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    if theirs.returncode != 0:
+        note = "not measured: " + " ".join(theirs.stderr.split())[-300:]
+        return {"vs_pyautogui_mss_click_frame": None, "pyautogui": {"note": note}}
+    usual = json.loads(theirs.stdout)
+    return {
+        "vs_pyautogui_mss_click_frame": usual["click_frame_ms"] / ours,
+        "pyautogui": {**usual, "operant_click_settled_frame_ms": ours},
+    }
+
+
+# Many at once.
+
+
+def measure_density(progress: Progress, *, count: int = 64, steps: int = 5) -> dict[str, Any]:
+    """Start desktops until ``count`` are up, step them all in turn, and end them all."""
+    before = _own_children()
+    with _desktops(count, progress) as (desktops, start_s):
+        progress("memory")
+        megabytes = [sum(desktop.memory().values()) for desktop in desktops]
+        progress(f"stepping {count} desktops in turn")
+        calculators = [Calculator.open(desktop) for desktop in desktops]
+        began = time.perf_counter()
+        for index in range(steps):
+            for desktop, calculator in zip(desktops, calculators, strict=True):
+                desktop.perform(calculator.click(index))
+        elapsed = time.perf_counter() - began
+        survivors = 0
+        for desktop in desktops:
+            desktop.check()
+            survivors += 1
+        with_application = sum(_weight(desktop) for desktop in desktops)
+        progress("ending them")
+        ending = time.perf_counter()
+    return {
+        "desktops": count,
+        "survivors": survivors,
+        "start_all_s": start_s,
+        "start_each_s": start_s / count,
+        "end_all_s": time.perf_counter() - ending,
+        "mb_empty_mean": sum(megabytes) / count,
+        "mb_with_galculator_mean": with_application / count,
+        "steps_per_s": count * steps / elapsed,
+        "left_processes": len(_own_children() - before),
+    }
+
+
+@contextlib.contextmanager
+def _desktops(count: int, progress: Progress) -> Iterator[tuple[list[SandboxDesktop], float]]:
+    began = time.perf_counter()
+    with DesktopPool(count) as pool, contextlib.ExitStack() as stack:
+        desktops = []
+        for number in range(1, count + 1):
+            desktops.append(stack.enter_context(pool.lease(timeout_s=120)))
+            progress(f"starting desktops: {number}/{count}")
+        yield desktops, time.perf_counter() - began
+
+
+def _own_children() -> set[int]:
+    children = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):
+            children |= {int(pid) for pid in (task / "children").read_text().split()}
+    return children

@@ -1,0 +1,70 @@
+"""What a published number needs beside it: the command, the commit, the machine and the time."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["median", "percentile", "provenance", "write_json"]
+
+
+def median(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least that share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered) + 0.5) - 1))]
+
+
+def provenance() -> dict[str, Any]:
+    """Where the numbers come from."""
+    with open("/proc/meminfo") as file:
+        memory_gb = int(file.readline().split()[1]) / (1 << 20)
+    return {
+        "command": shlex.join(["operant", *sys.argv[1:]]),
+        "commit": _commit(),
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": {
+            "cpu": _cpu(),
+            "cores": os.cpu_count(),
+            "memory_gb": round(memory_gb, 1),
+            "system": f"{platform.system()} {platform.release()}",
+            "python": platform.python_version(),
+            "load_before": round(os.getloadavg()[0], 2),
+        },
+    }
+
+
+def _cpu() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _commit() -> str | None:
+    """The commit of the checkout that this package runs from, with a mark if files were changed since."""
+    here = Path(__file__).parent
+    try:
+        name = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=here, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return name.stdout.strip() or None
+
+
+def write_json(path: Path, result: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=2) + "\n")

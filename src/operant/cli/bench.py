@@ -1,0 +1,116 @@
+"""``operant bench``: measure, show side by side, and keep the numbers with their command and commit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Measure how fast desktops are on this machine.")
+
+Json = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON on stdout.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")]
+
+
+@app.command()
+def desktop(
+    as_json: Json = False,
+    out: Out = None,
+    scale: Annotated[float, typer.Option(min=0.01, help="Repetitions, as a multiple of the usual.")] = 1.0,
+    baseline_python: Annotated[
+        str | None, typer.Option(help="An interpreter with pyautogui and mss, for the comparison.")
+    ] = None,
+) -> None:
+    """Start, reset, step, frame, click, memory; and PyAutoGUI with mss on the same display."""
+    from operant.bench.desktop import measure_desktop
+    from operant.bench.record import provenance
+
+    with _progress() as progress:
+        result = {**provenance(), **measure_desktop(progress, scale=scale, baseline_python=baseline_python)}
+    _deliver(result, as_json, out, _desktop_table)
+
+
+@app.command()
+def density(
+    as_json: Json = False,
+    out: Out = None,
+    count: Annotated[int, typer.Option(min=1, help="How many desktops to have up at once.")] = 64,
+    steps: Annotated[int, typer.Option(min=1, help="How often each of them is stepped.")] = 5,
+) -> None:
+    """Start many desktops, step them all in turn, end them all, and count what is left."""
+    from operant.bench.desktop import measure_density
+    from operant.bench.record import provenance
+
+    with _progress() as progress:
+        result = {**provenance(), **measure_density(progress, count=count, steps=steps)}
+    _deliver(result, as_json, out, _plain_table)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("starting") as status:
+        yield lambda text: status.update(text + " ...")
+
+
+def _deliver(result: dict[str, Any], as_json: bool, out: Path | None, table: Callable[[dict[str, Any]], Any]) -> None:
+    from rich.console import Console
+
+    from operant.bench.record import write_json
+
+    if out is not None:
+        write_json(out, result)
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        Console().print(table(result))
+
+
+def _desktop_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    from operant.bench.desktop import GOALS
+
+    usual = result.get("pyautogui", {})
+    others = {
+        "frame_p50_ms": ("mss", usual.get("frame_ms")),
+        "click_p50_ms": ("PyAutoGUI", usual.get("click_ms")),
+        "step_p50_ms": ("PyAutoGUI + mss, unsettled", usual.get("click_frame_ms")),
+    }
+    table = Table(title=f"Desktops on this machine, {result['date']}, commit {result['commit']}")
+    for column in ("measure", "here", "goal", "", "compared with", "ratio"):
+        table.add_column(column, justify="left" if column in ("measure", "compared with") else "right")
+    for key, value in result.items():
+        if not isinstance(value, float):
+            continue
+        goal, smaller = GOALS.get(key, (None, True))
+        met = "" if goal is None else ("met" if (value <= goal) == smaller else "missed")
+        sign = "<=" if smaller else ">="
+        other, theirs = others.get(key, ("", None))
+        table.add_row(
+            key,
+            f"{value:.3g}",
+            "" if goal is None else f"{sign} {goal:g}",
+            f"[green]{met}[/]" if met == "met" else f"[red]{met}[/]",
+            f"{other}: {theirs:.3g}" if theirs else "",
+            f"{theirs / value:.1f}x" if theirs else "",
+        )
+    if "note" in usual:
+        table.caption = usual["note"]
+    return table
+
+
+def _plain_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    table = Table("measure", "value", title=f"Density, {result['date']}, commit {result['commit']}")
+    for key, value in result.items():
+        if isinstance(value, (int, float)):
+            table.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value))
+    return table

@@ -1,0 +1,63 @@
+"""``operant desktop``: a desktop for a moment, and the cleaning up after owners that crashed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Start desktops, look at them and clean up after crashed ones.")
+
+Width = Annotated[int, typer.Option(help="Width of the screen in pixels.")]
+Height = Annotated[int, typer.Option(help="Height of the screen in pixels.")]
+UNKNOWN = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+@app.command(context_settings=UNKNOWN)
+def shot(
+    command: Annotated[list[str] | None, typer.Argument(help="An application to open, with its arguments.")] = None,
+    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("out/desktop.png"),
+    width: Width = 1280,
+    height: Height = 800,
+) -> None:
+    """Open an application in a fresh desktop and save a picture of it."""
+    import numpy as np
+    from PIL import Image
+
+    from operant.config.desktop import DesktopConfig
+    from operant.desktop.sandbox import SandboxDesktop
+
+    with SandboxDesktop(DesktopConfig.of(width=width, height=height)) as desktop:
+        if command:
+            desktop.launch(command)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.ascontiguousarray(desktop.frame())).save(out)
+    typer.echo(str(out))
+
+
+@app.command(context_settings=UNKNOWN)
+def run(
+    command: Annotated[list[str], typer.Argument(help="A command with its arguments.")],
+    timeout: Annotated[float, typer.Option(help="Seconds that it may take.")] = 60.0,
+) -> None:
+    """Run a command in a fresh desktop and pass on what it prints and its exit code."""
+    from operant.desktop.sandbox import SandboxDesktop
+
+    with SandboxDesktop() as desktop:
+        result = desktop.run(command, timeout_s=timeout)
+    sys.stdout.buffer.write(result.stdout)
+    sys.stdout.buffer.flush()
+    sys.stderr.buffer.write(result.stderr)
+    sys.stderr.buffer.flush()
+    raise typer.Exit(result.returncode if result.returncode >= 0 else 128 - result.returncode)
+
+
+@app.command()
+def reap() -> None:
+    """Remove what owners that crashed have left behind, and say how much that was."""
+    from operant.desktop.reaper import reap as remove
+
+    processes, directories = remove()
+    typer.echo(f"{processes} processes ended, {directories} directories deleted")
