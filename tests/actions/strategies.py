@@ -11,7 +11,7 @@ from operant.actions.keys import KEYSYM_NAMES, pyautogui_name
 from operant.types import Action, ActionKind, Button, Point, ScrollUnit, Size
 
 #: Without a deadline: other tests may keep the machine busy.
-quick = settings(deadline=None, max_examples=3000)
+quick = settings(deadline=None, max_examples=60)
 
 SIZES = [Size(1, 1), Size(640, 480), Size(1280, 800), Size(1366, 768), Size(1920, 1080), Size(5120, 1441)]
 screens = st.sampled_from(SIZES)

@@ -1,4 +1,4 @@
-"""Pictures of a live screen through mss, which keeps an instance for each thread that asks."""
+"""Pictures of a live screen through mss, with an instance kept for each thread that asks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import sys
 import threading
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,53 +26,44 @@ class ScreenGrabber:
     def __init__(self, **options: Any) -> None:
         self._options = options
         self._local = threading.local()
-        # Weak, so that what a thread kept goes with the thread.
-        self._all: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._closers: list[weakref.finalize[..., Any]] = []
         self._lock = threading.Lock()
 
     def monitors(self) -> list[Monitor]:
         """All monitors together, then each; asked anew, for mss itself remembers."""
-        self._forget()
-        return [Monitor(m["left"], m["top"], m["width"], m["height"]) for m in self._mss().monitors]
+        with _translated():
+            found = self._instance(anew=True).monitors
+        return [Monitor(m["left"], m["top"], m["width"], m["height"]) for m in found]
 
     def grab(self, region: Monitor) -> npt.NDArray[np.uint8]:
         """That region now, RGB of shape (height, width, 3); on HiDPI screens larger than the region."""
-        from mss.exception import ScreenShotError
-
+        # mss makes its buffers as large as the screen was, so a screen of another size takes a new one.
+        anew = region != getattr(self._local, "region", None)
+        self._local.region = region
         box = {"left": region.x, "top": region.y, "width": region.width, "height": region.height}
-        try:
-            try:
-                shot = self._mss().grab(box)
-            except ScreenShotError:
-                # Its buffers are as large as the screen was; it may have grown since.
-                self._forget()
-                shot = self._mss().grab(box)
-        except ScreenShotError as error:
-            raise DesktopDied(f"the screen can't be captured: {error}") from error
+        with _translated():
+            shot = self._instance(anew=anew).grab(box)
         pixels = np.frombuffer(shot.raw, np.uint8).reshape(shot.height, shot.width, 4)
         return pixels[:, :, 2::-1]
 
     def close(self) -> None:
         with self._lock:
-            kept, self._all = list(self._all), weakref.WeakSet()
+            closers, self._closers = self._closers, []
             self._local = threading.local()
-        for instance in kept:
-            instance.close()
+        for close in closers:
+            close()
 
-    def _mss(self) -> Any:
-        instance = getattr(self._local, "instance", None)
-        if instance is None:
-            instance = self._local.instance = _new_mss(self._options)
+    def _instance(self, *, anew: bool) -> Any:
+        if anew and hasattr(self._local, "close"):
+            self._local.close()
+            del self._local.instance, self._local.close
+        if not hasattr(self._local, "instance"):
+            self._local.instance = _new_mss(self._options)
+            # What a thread kept is closed when the thread is gone, or when we are closed.
+            self._local.close = weakref.finalize(threading.current_thread(), self._local.instance.close)
             with self._lock:
-                self._all.add(instance)
-        return instance
-
-    def _forget(self) -> None:
-        instance = getattr(self._local, "instance", None)
-        if instance is not None:
-            del self._local.instance
-            with contextlib.suppress(Exception):
-                instance.close()
+                self._closers = [one for one in self._closers if one.alive] + [self._local.close]
+        return self._local.instance
 
 
 def _new_mss(options: dict[str, Any]) -> Any:
@@ -79,8 +71,9 @@ def _new_mss(options: dict[str, Any]) -> Any:
 
     if sys.platform == "darwin":
         use_physical_pixels()
-    # Called ``mss.mss`` before 10.2, which later ones deprecate.
-    return getattr(mss, "MSS", None)(**options) if hasattr(mss, "MSS") else mss.mss(**options)
+    if hasattr(mss, "MSS"):
+        return mss.MSS(**options)
+    return mss.mss(**options)  # its name before 10.2
 
 
 def use_physical_pixels() -> None:
@@ -88,3 +81,13 @@ def use_physical_pixels() -> None:
     import mss.darwin
 
     mss.darwin.IMAGE_OPTIONS &= ~NOMINAL_RESOLUTION
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    from mss.exception import ScreenShotError
+
+    try:
+        yield
+    except ScreenShotError as error:
+        raise DesktopDied(f"the screen can't be captured: {error}") from error
