@@ -124,5 +124,24 @@ class AccessibilityError(ApplicationError):
     """An application's accessibility tree could not be read in time."""
 
 
+# What goes wrong with tasks.
+
+
+class TaskError(OperantError):
+    """A task, a template or a task file that can't be used; names the file, the task and the field."""
+
+
+class UnknownSuite(TaskError):
+    """No suite of that name."""
+
+
+class SetupFailed(OperantError):
+    """A task's set-up did not work: the environment's failure, never the agent's."""
+
+
+class VerifierError(OperantError):
+    """A success criterion could not be evaluated: neither success nor failure is known."""
+
+
 class PoolExhausted(OperantError):
     """No desktop became free in time."""

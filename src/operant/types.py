@@ -14,15 +14,22 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 from operant.errors import InvalidAction
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = [
     "Action",
     "ActionKind",
     "Button",
+    "Difficulty",
     "Monitor",
     "Node",
+    "Observation",
     "Outcome",
     "Point",
     "Process",
@@ -30,6 +37,7 @@ __all__ = [
     "ScrollUnit",
     "Size",
     "StepResult",
+    "Transition",
     "Window",
 ]
 
@@ -250,6 +258,18 @@ MAX_DURATION_S = 60.0
 MAX_SCROLL = 100_000.0
 
 
+class Difficulty(str, Enum):
+    """How long a task is, in actions of its oracle."""
+
+    EASY = "EASY"  # fewer than 8
+    MEDIUM = "MEDIUM"  # 8 to 15
+    HARD = "HARD"  # more than 15
+
+    @classmethod
+    def of_steps(cls, steps: int) -> Difficulty:
+        return cls.EASY if steps < 8 else cls.MEDIUM if steps <= 15 else cls.HARD
+
+
 class Outcome(str, Enum):
     """How an episode ended. Only the first three are experience to learn from."""
 
@@ -326,6 +346,7 @@ class Node:
     value: float | None = None
     description: str = ""
     children: tuple[Node, ...] = ()
+    url: str | None = None
 
     def walk(self) -> Iterator[Node]:
         """This node and everything below it, parents first."""
@@ -348,3 +369,42 @@ class StepResult:
     changed: bool
     settled: bool
     waited_ms: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """What an agent sees before it acts."""
+
+    screen: npt.NDArray[np.uint8]
+    """RGB, (height, width, 3), at the desktop's own resolution."""
+    instruction: str
+    step: int
+    """Actions taken so far."""
+    max_steps: int
+    pointer: Point
+    last_action: Action | None = None
+    held_keys: tuple[str, ...] = ()
+    held_buttons: tuple[str, ...] = ()
+    windows: tuple[Window, ...] = ()
+    tree: Node | None = None
+    error: str | None = None
+    """Why the last action was not performed, if it was not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transition:
+    """What an action led to."""
+
+    observation: Observation
+    reward: float
+    terminated: bool
+    """The agent ended the episode."""
+    truncated: bool
+    """The step cap ended it."""
+    outcome: Outcome | None = None
+    """How it ended; None while it goes on."""
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        return self.terminated or self.truncated

@@ -13,7 +13,7 @@ from operant.actions import FORMATS, parse, render
 from operant.errors import ActionNotExpressible, ActionParseError
 from operant.types import Action, Point, Size
 
-from .strategies import actions, quick, screens
+from .strategies import actions, awkward, quick, screens
 
 fractions = st.builds(Point, st.floats(0, 1), st.floats(0, 1))
 
@@ -48,6 +48,13 @@ def test_rendering_settles_at_once(name: str, action: Action, screen: Size) -> N
         return
     (back,) = parse(name, payload, screen)
     assert render(name, back, screen) == payload
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("text", awkward)
+def test_text_that_looks_like_the_format_itself(name: str, text: str) -> None:
+    screen = Size(1280, 800)
+    assert parse(name, render(name, Action.type(text), screen), screen) == [Action.type(text)]
 
 
 def test_nothing_heavy_is_imported() -> None:

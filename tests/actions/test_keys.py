@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,7 +134,5 @@ def test_names_for_others_come_back(key: str) -> None:
 @given(st.text(max_size=30))
 def test_any_text_is_a_key_or_an_error(text: str) -> None:
     for read in (canonical_key, parse_chord):
-        try:
-            read(text)
-        except ActionParseError as error:
-            assert len(error.offending) <= 80
+        with contextlib.suppress(ActionParseError):
+            assert read(text)

@@ -116,7 +116,8 @@ def can_say(action: Action) -> bool:
             return not action.duration
         case ActionKind.ASK:
             return not action.text
-    return action.kind.name in "MOVE KEY KEY_DOWN KEY_UP TYPE DONE ANSWER".split()
+    spoken = "MOVE KEY KEY_DOWN KEY_UP TYPE DONE ANSWER"
+    return action.kind.name in spoken.split()
 
 
 @quick

@@ -87,6 +87,8 @@ TEXTS = {
     "combining": "a\u0301e\u0308o\u0302 n\u0303 क्षि",
     "right-to-left": "שלום עולם مرحبا بالعالم",
     "mathematics": "∀x∈ℝ: ⌈x⌉ = −⌊−x⌋, α ∧ ¬β, √2 ≈ 1.4142",
+    # By their last 16 bits these would be dead keys and the Compose key, for which GTK can take them.
+    "like dead keys": "a＠e ﹐﹑o﹒x﹘a﹗ ﹙﹚﹛﹜ ＠＠'e",
     "the same again": "éééßßß<<<>>>éßéß" * 5,
 }
 
@@ -262,10 +264,10 @@ def test_what_has_no_key_is_refused_and_nothing_is_typed(editor: Any, character:
 
 
 def test_typing_leaves_no_key_bound_after_a_reset(desktop: SandboxDesktop, edit: Any) -> None:
-    keys = desktop.run("xmodmap -pke").output
+    keys, displays = desktop.run("xmodmap -pke").output, desktop.resets_of_display
     editor = edit(desktop)
     editor.type(random_text(8, 300))
     assert desktop.run("xmodmap -pke").output != keys  # the way it works: or this test proves nothing
     desktop.reset()
     assert desktop.run("xmodmap -pke").output == keys
-    assert desktop.resets_of_display == 0
+    assert desktop.resets_of_display == displays

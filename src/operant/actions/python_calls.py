@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from operant.actions.payload import MAX_ITEMS, Fields, check_text, json_value, malformed
+from operant.errors import ActionParseError
 
 __all__ = ["Call", "Vocabulary", "python_literal", "python_string", "read_calls", "unfenced"]
 
@@ -27,6 +28,16 @@ MAX_TOKENS_DEEP = 100
 _FORBIDDEN_WORDS = set(keyword.kwlist) - {"True", "False", "None", "import", "from", "as"}
 _FENCE_OPENS = re.compile(r"^[ \t]*```(?:(?:python|py)(?=\s))?", re.MULTILINE)
 _FENCE_CLOSES = re.compile(r"```[ \t]*$", re.MULTILINE)
+#: What Python's own tokenizer and parser raise, by version, on text that is not Python.
+_NOT_PYTHON = (
+    tokenize.TokenError,
+    SyntaxError,
+    ValueError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    SystemError,
+)
 # Python warns of escapes such as "\d" when it reads a model's source; the filter to hush it is global.
 _parsing = threading.Lock()
 
@@ -103,8 +114,10 @@ def _check_shape(text: str) -> None:
                 levels.append(0)
             if deep > MAX_TOKENS_DEEP:
                 raise malformed("an expression nested too deeply", token.line)
-    except (tokenize.TokenError, SyntaxError) as error:
-        raise malformed(f"not Python: {error.args[0]}", text) from None
+    except ActionParseError:
+        raise
+    except _NOT_PYTHON as error:
+        raise malformed(f"not Python: {type(error).__name__}", text) from None
 
 
 def _is_formatted(token: tokenize.TokenInfo) -> bool:
@@ -119,8 +132,9 @@ def _parse(text: str) -> list[ast.stmt]:
         with _parsing, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError, OverflowError) as error:
-        raise malformed(f"not Python: {error.args[0] if error.args else error}", text) from None
+    except _NOT_PYTHON as error:
+        reason = error.msg if isinstance(error, SyntaxError) else type(error).__name__
+        raise malformed(f"not Python: {reason}", text) from None
 
 
 class _Reader:

@@ -1,4 +1,4 @@
-"""Settings of the live screen. Whether it may be used at all is never read from a file: see ``LocalDesktop``."""
+"""Settings of the live screen; whether it may be used at all is never one of them, but said in the call."""
 
 from __future__ import annotations
 

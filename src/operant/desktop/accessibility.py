@@ -29,6 +29,7 @@ COMPONENT = "org.a11y.atspi.Component"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 TEXT = "org.a11y.atspi.Text"
 VALUE = "org.a11y.atspi.Value"
+DOCUMENT = "org.a11y.atspi.Document"
 DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 SCREEN = 0  # coordinates relative to the screen
 MAX_TEXT = 100_000  # characters of a text that are fetched
@@ -54,6 +55,7 @@ class Widget:
     box: tuple[int, int, int, int] | None = None
     text: str | None = None
     value: float | None = None
+    url: str | None = None
 
     def walk(self) -> Iterable[Widget]:
         yield self
@@ -62,7 +64,7 @@ class Widget:
 
     def node(self) -> Node:
         children = tuple(child.node() for child in self.children)
-        return Node(self.role, self.name, self.states, self.box, self.text, self.value, self.description, children)
+        return Node(self.role, self.name, self.states, self.box, self.text, self.value, self.description, children, self.url)
 
 
 @dataclass(slots=True)
@@ -249,6 +251,9 @@ class Accessibility:
             if VALUE in widget.interfaces:
                 asked.append((widget, "value"))
                 calls.append(_get(*to, VALUE, "CurrentValue"))
+            if DOCUMENT in widget.interfaces:
+                asked.append((widget, "url"))
+                calls.append(Call(*to, DOCUMENT, "GetAttributeValue", "s", ("DocURL",)))
         for (widget, what), answer in zip(asked, application.link.call_all(calls, deadline), strict=True):
             if isinstance(answer, BusError) or not answer:
                 continue
@@ -257,6 +262,8 @@ class Accessibility:
                 widget.box = (x, y, width, height) if width > 0 and height > 0 else None
             elif what == "text":
                 widget.text = str(answer[0])
+            elif what == "url":
+                widget.url = str(answer[0]) or None
             else:
                 widget.value = float(_variant(answer) or 0.0)
 

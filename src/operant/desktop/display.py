@@ -32,6 +32,8 @@ __all__ = ["Display"]
 REPLY_S = 5.0
 NON_EMPTY = 3  # damage report level: one event, then silence until the damage is taken
 _NO_REGION = 0
+CORE_KEYBOARD = 0x100
+ALL_PARTS = 0xFF  # of a keyboard map
 
 
 class Display:
@@ -45,6 +47,7 @@ class Display:
         self._atoms: dict[str, int] = {}
         self._damage = 0
         self._damaged = False
+        self._pings = self._ponged = 0x0FEED000  # ours, and not the window manager's, which are times
         self.keymap_changed = True
         self.properties_changed = True
         screen = connection.get_setup().roots[0]
@@ -56,10 +59,13 @@ class Display:
         self.xkb = connection(xcffib.xkb.key)
         with self.limited():
             answers = [self.xkb.UseExtension(1, 0), self.randr.QueryVersion(1, 5)]
-            mask = xproto.EventMask.PropertyChange
-            self.core.ChangeWindowAttributes(self.root, xproto.CW.EventMask, [mask])
+            self._listen(xproto.EventMask.PropertyChange)
             for answer in answers:
                 answer.reply()
+            # Without this, a change of layout that leaves the keycodes as they are is kept from us. All events of
+            # XKB have one code on the wire, that of the first.
+            changes = xcffib.xkb.EventType.NewKeyboardNotify | xcffib.xkb.EventType.MapNotify
+            self.xkb.SelectEvents(CORE_KEYBOARD, changes, 0, changes, ALL_PARTS, ALL_PARTS, [])
 
     @classmethod
     def over(cls, sock: socket.socket, timeout_s: float = REPLY_S) -> Display:
@@ -94,6 +100,11 @@ class Display:
         """Return when the server has done everything that was asked."""
         with self.limited():
             self.core.GetInputFocus().reply()
+
+    def raw(self, cookie: Any) -> bytes:
+        """An answer's bytes without its sequence number, which is different every time."""
+        data = bytes(self.connection.wait_for_reply(cookie.sequence).buf)
+        return data[:2] + b"\0\0" + data[4:]
 
     def atom(self, name: str) -> int:
         if name not in self._atoms:
@@ -162,12 +173,16 @@ class Display:
 
     def wait_events(self, seconds: float) -> bool:
         """Wait until the server says anything, and take note of it; False if it stays silent."""
+        if self.read_events():
+            return True  # it had come along with an answer
         ready = select.select([self.fd], [], [], max(0.0, seconds))[0]
         if ready:
             self.read_events()
         return bool(ready)
 
-    def read_events(self) -> None:
+    def read_events(self) -> bool:
+        """Take note of what the server has said; whether it had said anything."""
+        any_read = False
         while True:
             try:
                 event = self.connection.poll_for_event()
@@ -176,13 +191,51 @@ class Display:
             except xcffib.Error:
                 continue  # a late answer to a request on a window that has gone since
             if event is None:
-                return
+                return any_read
+            any_read = True
             if isinstance(event, xcffib.damage.NotifyEvent):
                 self._damaged = True
             elif isinstance(event, xproto.PropertyNotifyEvent):
                 self.properties_changed = True
-            elif isinstance(event, xproto.MappingNotifyEvent):
+            elif isinstance(event, (xproto.MappingNotifyEvent, xcffib.xkb.NewKeyboardNotifyEvent)):
                 self.keymap_changed = True
+            elif isinstance(event, xproto.ClientMessageEvent) and event.type == self._atoms.get("WM_PROTOCOLS"):
+                self._ponged = event.data.data32[1]
+
+    # Whether a program has dealt with what was sent to it.
+
+    def can_ping(self, window: int) -> bool:
+        """Whether the program behind a window says that it answers pings."""
+        with self.limited():
+            try:
+                protocols = self.words(self.ask_property(window, "WM_PROTOCOLS").reply())
+            except xproto.WindowError:
+                return False
+        return self.atom("_NET_WM_PING") in protocols
+
+    def ping(self, window: int, seconds: float) -> bool:
+        """True when the program behind the window has come to this message, and so to all events before it."""
+        self._pings += 1
+        number = self._pings
+        kind, protocol = self.atoms("WM_PROTOCOLS", "_NET_WM_PING")
+        message = struct.pack("=BBHII5I", 33, 32, 0, window, kind, protocol, number, window, 0, 0)
+        self._listen(xproto.EventMask.PropertyChange | xproto.EventMask.SubstructureNotify)
+        try:
+            with self.limited():
+                self.core.SendEvent(False, window, xproto.EventMask.NoEvent, message)
+                self.core.GetInputFocus().reply()
+            deadline = time.monotonic() + seconds
+            while self._ponged != number:
+                if not self.wait_events(deadline - time.monotonic()) and time.monotonic() >= deadline:
+                    return False
+            return True
+        finally:
+            self._listen(xproto.EventMask.PropertyChange)
+
+    def _listen(self, mask: int) -> None:
+        with self.limited():
+            self.core.ChangeWindowAttributes(self.root, xproto.CW.EventMask, [mask])
+            self.connection.flush()
 
     # Geometry.
 

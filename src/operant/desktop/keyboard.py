@@ -2,7 +2,8 @@
 
 A character that the layout has is typed with its own key. Any other one is bound to a key that the layout
 leaves empty. A client looks a key up when it handles the event, not when the event was sent, so a bound
-key is not bound again before the programs have come to rest (``quiesce``).
+key is not bound again before the program that has the focus has dealt with all its events: it answers a
+ping, or where it knows no pings all programs have come to rest (``quiesce``).
 """
 
 from __future__ import annotations
@@ -10,22 +11,24 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 import xcffib.keysymdef as keysymdef
 import xcffib.xf86keysym as xf86keysym
 import xcffib.xproto as xproto
 
 from operant.actions.keys import KEYSYM_NAMES
-from operant.desktop.display import Display
+from operant.desktop.display import CORE_KEYBOARD, Display
+from operant.desktop.layout import Layout, Stroke, make_layout, read_keys
+from operant.desktop.windows import active_window
 from operant.errors import DesktopError, InvalidAction
 
 __all__ = ["Keyboard", "keysym_of"]
 
 PRESS, RELEASE = 2, 3  # XTEST event types
 BATCH = 64  # characters between round trips: the server's event queue is finite
-CORE_KEYBOARD = 0x100
-CAPS_LOCK = 0x02
+NUM_LOCK = 0x10  # changes the keypad and nothing that text is typed with
+DRAINED_S = 5.0  # how long a program may take to deal with what was typed
+BINDINGS = 3  # how often keys are bound anew when somebody else changes the map meanwhile
 _CONTROLS = {"\n": keysymdef.XK_Return, "\r": keysymdef.XK_Return, "\t": keysymdef.XK_Tab, "\b": keysymdef.XK_BackSpace}
 
 
@@ -55,26 +58,6 @@ def keysym_of_key(name: str) -> int:
     return int(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
-    """A key, and whether Shift goes with it."""
-
-    keycode: int
-    shift: bool
-
-
-@dataclass(slots=True)
-class Layout:
-    """What the server's keys mean just now, and the empty keys that we bind as needed."""
-
-    strokes: dict[int, Stroke]
-    spare: list[Stroke]
-    bound: dict[int, Stroke] = field(default_factory=dict)
-
-    def find(self, keysym: int) -> Stroke | None:
-        return self.strokes.get(keysym) or self.bound.get(keysym)
-
-
 class Keyboard:
     def __init__(
         self, display: Display, quiesce: Callable[[], None], pause: Callable[[float], None] = time.sleep
@@ -85,27 +68,33 @@ class Keyboard:
         self.held: set[int] = set()  # keycodes that we pressed and have not released
         self._layout = Layout({}, [])
         self._group = -1
-        self._symbols: dict[int, list[int]] = {}
+        self._symbols: dict[int, list[int]] = {}  # what we bound: two keysyms to a keycode
+        self._bound_at: dict[int, None] = {}  # keysyms in the order in which they were bound
+        self._pressed: dict[tuple[str, ...], list[int]] = {}
 
     # Keys.
 
     def press(self, keys: Sequence[str]) -> None:
-        self._fake(PRESS, self._keycodes(keys))
+        codes = self._keycodes(keys)
+        self._pressed[tuple(keys)] = codes
+        self._fake(PRESS, codes)
 
     def release(self, keys: Sequence[str]) -> None:
-        self._fake(RELEASE, reversed(self._keycodes(keys)))
+        # The very keys that went down: pressing them may have changed the layout.
+        codes = self._pressed.pop(tuple(keys), None) or self._keycodes(keys)
+        self._fake(RELEASE, reversed(codes))
 
     def let_go(self) -> None:
         """Release the keys that we pressed."""
         self._fake(RELEASE, sorted(self.held))
+        self._pressed.clear()
 
     def _keycodes(self, keys: Sequence[str]) -> list[int]:
         keysyms = [keysym_of_key(key) for key in keys]
         self._refresh()
-        self._bind([keysym for keysym in dict.fromkeys(keysyms) if not self._layout.find(keysym)], keysyms)
-        strokes = [self._stroke(keysym) for keysym in keysyms]
+        strokes = self._strokes(keysyms)
         codes = [stroke.keycode for stroke in strokes]
-        shift = self._stroke(keysymdef.XK_Shift_L).keycode
+        shift = self._shift()
         if any(stroke.shift for stroke in strokes) and shift not in codes:
             codes.insert(0, shift)
         return codes
@@ -117,52 +106,51 @@ class Keyboard:
                 (self.held.add if kind == PRESS else self.held.discard)(keycode)
             self.display.core.GetInputFocus().reply()
 
-    def _stroke(self, keysym: int) -> Stroke:
-        stroke = self._layout.find(keysym)
-        if stroke is None:
-            raise DesktopError(f"no key can be bound to keysym {keysym:#x}", hint="the layout has no empty key")
-        return stroke
+    def _strokes(self, keysyms: Sequence[int]) -> list[Stroke]:
+        """The strokes that give these keysyms, binding keys where the layout has none."""
+        wanted = dict.fromkeys(keysyms)
+        for _ in range(BINDINGS):
+            self._bind([keysym for keysym in wanted if not self._layout.find(keysym)], wanted)
+            found = [self._layout.find(keysym) for keysym in keysyms]
+            if None not in found:
+                return found  # type: ignore[return-value]
+        raise DesktopError("the keyboard layout has no empty key to bind", hint="reset the desktop")
+
+    def _shift(self) -> int:
+        return self._strokes([keysymdef.XK_Shift_L])[0].keycode
 
     # Text.
 
     def type(self, text: str) -> None:
         """Type exactly this text; a newline is Return and a tab is Tab."""
         keysyms = [keysym_of(character) for character in text.replace("\r\n", "\n")]
-        caps = self._refresh() & CAPS_LOCK
-        if caps:
-            self._lock(CAPS_LOCK, 0)
+        locked, latched = self._refresh()
+        in_the_way = locked & ~NUM_LOCK
+        if in_the_way or latched:
+            self._lock(in_the_way, 0, latched)
         try:
             start = 0
             while start < len(keysyms):
                 start = self._type_some(keysyms, start)
         finally:
-            if caps:
-                self.quiesce()
-                self._lock(CAPS_LOCK, CAPS_LOCK)
+            if in_the_way:
+                self.drain()
+                self._lock(in_the_way, in_the_way)
 
     def _type_some(self, keysyms: list[int], start: int) -> int:
         """Type as far as the empty keys reach without binding one twice; returns where to go on."""
-        new: list[int] = []
         used: dict[int, None] = {}
-        end = start
         room = len(self._layout.spare)
-        for end in range(start, len(keysyms) + 1):
-            if end == len(keysyms):
-                break
+        end = start
+        while end < len(keysyms):
             keysym = keysyms[end]
-            if keysym in used:
-                continue
-            on_layout = keysym in self._layout.strokes
-            if not on_layout and sum(k not in self._layout.strokes for k in used) >= room:
-                break
-            used[keysym] = None
-            if not self._layout.find(keysym):
-                new.append(keysym)
-        if end == start:
-            raise DesktopError("the keyboard layout has no empty key to bind", hint="reset the desktop")
-        self._bind(new, used)
-        strokes = [self._stroke(keysym) for keysym in keysyms[start:end]]
-        shift = self._stroke(keysymdef.XK_Shift_L).keycode
+            if keysym not in used and keysym not in self._layout.strokes:
+                if len(used) >= room:
+                    break
+                used[keysym] = None
+            end += 1
+        shift = self._shift()
+        strokes = self._strokes(keysyms[start : max(end, start + 1)])
         for first in range(0, len(strokes), BATCH):
             if start or first:
                 self.pause(0.0)
@@ -176,40 +164,31 @@ class Keyboard:
                 self.display.core.GetInputFocus().reply()
         return end
 
+    def drain(self) -> None:
+        """Return when the program with the focus has dealt with every key that was sent to it."""
+        display = self.display
+        window = active_window(display)
+        if not (window and display.can_ping(window) and display.ping(window, DRAINED_S)):
+            self.quiesce()
+
     # The layout.
 
-    def _refresh(self) -> int:
-        """Read the layout again if it has changed since; returns the locked modifiers."""
+    def _refresh(self) -> tuple[int, int]:
+        """Read the layout again if it has changed since; returns the locked and the latched modifiers."""
         display = self.display
         with display.limited():
-            display.read_events()
             state = display.xkb.GetState(CORE_KEYBOARD).reply()
-            if display.keymap_changed or state.group != self._group:
-                display.keymap_changed = False
-                self._group = state.group
-                self._read_layout()
-        return int(state.lockedMods)
+        display.read_events()
+        if display.keymap_changed or state.group != self._group:
+            self._group = state.group
+            self._read_layout()
+        return int(state.lockedMods), int(state.latchedMods)
 
     def _read_layout(self) -> None:
-        setup = self.display.connection.get_setup()
-        first, last = setup.min_keycode, setup.max_keycode
-        reply = self.display.core.GetKeyboardMapping(first, last - first + 1).reply()
-        width, symbols = reply.keysyms_per_keycode, list(reply.keysyms)
-        rows = {first + i: symbols[i * width : (i + 1) * width] for i in range(last - first + 1)}
-        ours = {code for code, row in self._symbols.items() if rows[code][:2] == row}
-        strokes: dict[int, Stroke] = {}
-        for code, row in rows.items():
-            if code in ours:
-                continue
-            column = 2 * self._group if any(row[2 * self._group : 2 * self._group + 2]) else 0
-            for level, keysym in enumerate(row[column : column + 2]):
-                if keysym:
-                    strokes.setdefault(keysym, Stroke(code, bool(level)))
-        empty = [code for code, row in rows.items() if code in ours or not any(row)]
-        spare = [Stroke(code, shift) for code in empty for shift in (False, True)]
-        self._symbols = {code: row for code, row in self._symbols.items() if code in ours}
-        bound = {row[level]: Stroke(code, bool(level)) for code, row in self._symbols.items() for level in (1, 0)}
-        self._layout = Layout(strokes, spare, bound)
+        self.display.keymap_changed = False
+        keys = read_keys(self.display)
+        self._symbols = {code: row for code, row in self._symbols.items() if keys[code].row(self._group) == row}
+        self._layout = make_layout(keys, self._group, self._symbols)
 
     def _bind(self, new: Sequence[int], needed: Iterable[int]) -> None:
         """Give each new keysym an empty key, leaving alone those that ``needed`` ones sit on."""
@@ -220,14 +199,14 @@ class Keyboard:
         taken = {stroke: keysym for keysym, stroke in bound.items()}
         free = [stroke for stroke in self._layout.spare if stroke not in kept]
         # Never-used keys first, then those bound longest ago.
-        age = {keysym: index for index, keysym in enumerate(bound)}
-        free.sort(key=lambda stroke: age[taken[stroke]] if stroke in taken else -1)
+        age = {keysym: index for index, keysym in enumerate(self._bound_at)}
+        free.sort(key=lambda stroke: age.get(taken[stroke], 0) if stroke in taken else -1)
         chosen = free[: len(new)]
         if any(stroke in taken for stroke in chosen):
-            self.quiesce()
+            self.drain()
         for keysym, stroke in zip(new, chosen, strict=False):
-            bound.pop(taken.get(stroke, 0), None)
-            bound[keysym] = stroke
+            self._bound_at.pop(keysym, None)
+            self._bound_at[keysym] = None
             row = self._symbols.setdefault(stroke.keycode, [0, 0])
             row[stroke.shift] = keysym
         with self.display.limited():
@@ -236,8 +215,9 @@ class Keyboard:
                 row[:] = [row[0] or row[1], row[1] or row[0]]
                 self.display.core.ChangeKeyboardMapping(1, code, 2, row)
             self.display.core.GetInputFocus().reply()
-            self.display.read_events()
-        self.display.keymap_changed = False
+        self.display.read_events()
+        # What the keys mean now is for the server to say: somebody may have loaded another map meanwhile.
+        self._read_layout()
 
     def unbind(self) -> None:
         """Empty the keys that we bound."""
@@ -246,13 +226,14 @@ class Keyboard:
                 self.display.core.ChangeKeyboardMapping(1, code, 1, [0])
             self.display.core.GetInputFocus().reply()
         self._symbols.clear()
+        self._bound_at.clear()
         self.display.keymap_changed = True
 
     # State.
 
-    def _lock(self, affected: int, locked: int) -> None:
+    def _lock(self, affected: int, locked: int, unlatched: int = 0) -> None:
         with self.display.limited():
-            self.display.xkb.LatchLockState(CORE_KEYBOARD, affected, locked, False, 0, 0, False, 0)
+            self.display.xkb.LatchLockState(CORE_KEYBOARD, affected, locked, False, 0, unlatched, False, 0)
             self.display.core.GetInputFocus().reply()
 
     def release_all(self) -> None:

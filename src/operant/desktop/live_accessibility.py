@@ -41,11 +41,11 @@ class LiveAccessibility(Accessibility):
                 return connect_bus(address)
         raise AccessibilityError(
             "no accessibility bus on the live screen",
-            hint="switch accessibility on in the session's settings (it starts at-spi-bus-launcher), and log in anew",
+            hint="switch accessibility on in the settings of the session, and log in anew",
         )
 
     def _addresses(self) -> Iterator[str]:
-        """Where the bus may be, surest first: what this display says, the environment, the session's launcher."""
+        """Where the bus may be, surest first: what the display says, the environment, the launcher."""
         display = self._display
         with display.limited():
             told = display.text(display.ask_property(display.root, "AT_SPI_BUS").reply())

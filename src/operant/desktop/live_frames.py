@@ -21,7 +21,7 @@ NOMINAL_RESOLUTION = 1 << 4  # kCGWindowImageNominalResolution: macOS shrinks pi
 
 
 class ScreenGrabber:
-    """Grabs regions of the screen, in the platform's own coordinates. ``options`` are those of ``mss.MSS``."""
+    """Grabs regions of the screen, in the platform's own coordinates; ``options`` are those of mss."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options

@@ -1,12 +1,13 @@
 """The user's screen on macOS and Windows: frames through mss, input through PyAutoGUI.
 
-Never imported on X11, where PyAutoGUI is not installed either (it overwrites python-xlib's files). Works round
-what PyAutoGUI does silently: keys and characters that it would drop are refused, and so are sideways scrolls on Windows,
-which it would turn into vertical ones. Knows nothing of consent or panic.
+Never imported on X11, where PyAutoGUI is not installed either (it overwrites python-xlib's files). What
+PyAutoGUI would get wrong in silence is refused: keys and characters that it drops, sideways scrolls on
+Windows that it turns into vertical ones. Knows nothing of consent or panic.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -23,11 +24,11 @@ from operant.config.desktop import SettleConfig
 from operant.desktop.live_frames import ScreenGrabber
 from operant.desktop.live_screen import Pause
 from operant.errors import AccessibilityError, InvalidAction, LiveScreenRefused
-from operant.types import Action, ActionKind, Button, Monitor, Node, Point, Size, StepResult, Window
+from operant.types import Action, ActionKind, Button, Monitor, Node, Size, StepResult, Window
 
 __all__ = ["HiDpi", "PyAutoGuiScreen"]
 
-#: What PyAutoGUI's scroll counts, in one notch: lines of ten pixels on macOS, hundred-and-twentieths on Windows.
+#: What PyAutoGUI's scroll counts, for one notch: lines of ten pixels on macOS, 120ths of a notch on Windows.
 UNITS_PER_NOTCH = MappingProxyType({"darwin": 10, "win32": 120})
 BUTTONS = (Button.LEFT, Button.MIDDLE, Button.RIGHT)
 TEXT_CHUNK = 16  # characters between two looks for the panic gesture
@@ -39,8 +40,8 @@ LOOK_S = 0.01  # between two looks at the screen while it settles
 class HiDpi:
     """Between pixels of the frame and the units in which the platform places its pointer.
 
-    ``area`` is all monitors together in those units; it starts left of or above zero where a monitor stands left
-    of or above the main one. ``size`` is the same area in physical pixels.
+    ``area`` is all monitors together in those units; it starts below zero where a monitor stands left of the
+    main one or above it. ``size`` is the same area in physical pixels, two by two for each unit on Retina.
     """
 
     area: Monitor
@@ -85,13 +86,17 @@ class PyAutoGuiScreen:
         self._held_keys: list[str] = []
         self._held_buttons: list[str] = []
         self.placed: tuple[int, int] | None = None
+        self._found: list[Monitor] = []
         self._before: npt.NDArray[np.uint8] | None = None
         self.refresh()
 
     # Where things are.
 
     def refresh(self) -> None:
-        area, *monitors = self._frames.monitors()
+        found = self._frames.monitors()
+        if found == self._found:
+            return
+        self._found, (area, *monitors) = found, found
         height, width = self._frames.grab(area).shape[:2]
         self.size = Size(width, height)
         self._hidpi = HiDpi(area, self.size)
@@ -105,7 +110,7 @@ class PyAutoGuiScreen:
         raise LiveScreenRefused("windows can't be listed on this platform", hint="only X11 tells of them")
 
     def accessibility(self, scope: str, app: str | None, timeout_s: float, limit: int) -> Node:
-        raise AccessibilityError("no accessibility trees of the live screen on this platform", hint="only X11 has them")
+        raise AccessibilityError("no accessibility trees of the live screen here", hint="only X11 has them")
 
     def environment(self) -> dict[str, str]:
         return {}
@@ -116,17 +121,17 @@ class PyAutoGuiScreen:
         return self._frames.grab(self._hidpi.area)
 
     def check(self, action: Action) -> None:
-        if action.kind is ActionKind.CALL:
-            raise InvalidAction(f"{action.function} is an application's API, which the live screen does not offer")
         if action.button not in BUTTONS:
             raise InvalidAction(f"PyAutoGUI has no {action.button.value} button")
         if action.dx and self._platform == "win32":
-            raise InvalidAction("PyAutoGUI can't scroll sideways on Windows", hint="scroll vertically holding shift")
+            raise InvalidAction(
+                "PyAutoGUI can't scroll sideways on Windows", hint="hold shift and scroll down"
+            )
         self._key_names((*action.keys, *action.modifiers))
         if action.kind is ActionKind.TYPE:
             for character in _lines(action.text):
                 if not self._gui.isValidKey(character):
-                    raise InvalidAction(f"PyAutoGUI can't type {character!r}", hint="it knows ASCII only; paste the text")
+                    raise InvalidAction(f"PyAutoGUI can't type {character!r}", hint="it knows ASCII only")
 
     def perform(self, action: Action, pause: Pause) -> None:
         self._before = self.frame()
@@ -167,14 +172,13 @@ class PyAutoGuiScreen:
 
     # Pointer.
 
-    def _place(self, point: Point, place: Callable[..., None], **more: Any) -> None:
-        x, y = self._hidpi.to_units(*point.to_pixel(self.size))
-        place(x, y, _pause=False, **more)
+    def _place(self, pixel: tuple[int, int], go: Callable[..., None], **more: Any) -> None:
+        go(*self._hidpi.to_units(*pixel), _pause=False, **more)
         self.placed = self.pointer()
 
     def _move(self, action: Action, _pause: Pause) -> None:
         if action.point is not None:
-            self._place(action.point, self._gui.moveTo)
+            self._place(action.point.to_pixel(self.size), self._gui.moveTo)
 
     def _click(self, action: Action, pause: Pause) -> None:
         self._move(action, pause)
@@ -193,15 +197,16 @@ class PyAutoGuiScreen:
         self._held_buttons = [held for held in self._held_buttons if held != button]
 
     def _drag(self, action: Action, pause: Pause) -> None:
-        first = Point.from_pixel(*self.pointer(), self.size) if len(action.path) == 1 else action.path[0]
-        path = [first, *action.path[-1:]] if len(action.path) == 1 else list(action.path)
+        path = [point.to_pixel(self.size) for point in action.path]
+        if len(path) == 1:
+            path.insert(0, self.pointer())
         button = action.button.value
-        self._place(first, self._gui.moveTo)
+        self._place(path[0], self._gui.moveTo)
         self._button_down(button)
-        for point in _paced(path, action.duration):
+        for pixel in _paced(path, action.duration):
             pause(DRAG_STRIDE_S)
             # macOS tells drags from moves; elsewhere this is a move.
-            self._place(point, self._gui.dragTo, button=button, mouseDownUp=False)
+            self._place(pixel, self._gui.dragTo, button=button, mouseDownUp=False)
         self._button_up(button)
 
     def _scroll(self, action: Action, pause: Pause) -> None:
@@ -219,7 +224,8 @@ class PyAutoGuiScreen:
         names = []
         for key in keys:
             canonical = canonical_key(key)
-            name = "command" if (canonical, self._platform) == ("super", "darwin") else pyautogui_name(canonical)
+            mac_super = canonical == "super" and self._platform == "darwin"
+            name = "command" if mac_super else pyautogui_name(canonical)
             if name is None or not self._gui.isValidKey(name):
                 raise InvalidAction(f"PyAutoGUI has no key {key!r} on this platform")
             names.append(name)
@@ -270,7 +276,7 @@ def _import_pyautogui() -> Any:
     try:
         import pyautogui
     except ImportError as error:
-        raise LiveScreenRefused("the live screen needs PyAutoGUI here", hint="pip install pyautogui") from error
+        raise LiveScreenRefused("this needs PyAutoGUI", hint="pip install pyautogui") from error
     return pyautogui
 
 
@@ -283,10 +289,12 @@ def _whole(notches: float) -> int:
     return max(1, round(abs(notches))) * (1 if notches > 0 else -1)
 
 
-def _paced(path: Sequence[Point], duration: float) -> list[Point]:
-    """The points to go through, as many on each leg as the time that was asked for has strides."""
-    legs = list(zip(path, path[1:], strict=False))
+def _paced(path: Sequence[tuple[int, int]], duration: float) -> list[tuple[int, int]]:
+    """The pixels to go through, as many on each leg as the time that was asked for has strides."""
+    legs = list(itertools.pairwise(path))
     count = max(4, round(duration / DRAG_STRIDE_S / max(1, len(legs))))
     return [
-        Point(a.x + (b.x - a.x) * i / count, a.y + (b.y - a.y) * i / count) for a, b in legs for i in range(1, count + 1)
+        (x0 + round((x1 - x0) * i / count), y0 + round((y1 - y0) * i / count))
+        for (x0, y0), (x1, y1) in legs
+        for i in range(1, count + 1)
     ]

@@ -1,6 +1,6 @@
 """The user's X display: frames through mss, input through XTEST, stillness through X Damage.
 
-Knows nothing of consent or panic: whoever calls ``perform`` hands in the pause in which an action may be stopped.
+Knows nothing of consent or panic: whoever calls ``perform`` hands in the pause that may stop an action.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from operant.desktop.live_frames import ScreenGrabber
 from operant.desktop.live_screen import Pause
 from operant.desktop.settle import settle
 from operant.desktop.windows import list_windows
-from operant.errors import AccessibilityError, DesktopDied, DesktopError, InvalidAction, LiveScreenRefused
+from operant.errors import AccessibilityError, DesktopDied, DesktopError, LiveScreenRefused
 from operant.types import Action, ActionKind, Monitor, Node, Size, StepResult, Window
 
 __all__ = ["X11Screen"]
 
+OF_WAYLAND = "XWAYLAND"  # the extension by which an X server inside a Wayland session owns up to it
 NEEDED = ("XTEST", "DAMAGE", "RANDR", "XKEYBOARD")
 BREATH_S = 0.01  # between batches of keys: what the server has taken already, a panic can't take back
 # Programs of the user's can't be watched, so a screen that stays still for so long stands for their having
@@ -46,7 +47,7 @@ class X11Screen:
             self.display = Display.named(self.name)
         except DesktopDied as error:
             raise LiveScreenRefused(
-                error.message, hint="check $DISPLAY, and that this user may use that display (xhost, XAUTHORITY)"
+                error.message, hint="check $DISPLAY, and that you may use that display (XAUTHORITY)"
             ) from error
         try:
             self._refuse_unusable()
@@ -65,13 +66,13 @@ class X11Screen:
 
     def _refuse_unusable(self) -> None:
         display = self.display
-        names = (*NEEDED, "XWAYLAND")
+        names = (*NEEDED, OF_WAYLAND)
         with display.limited():
             asked = [display.core.QueryExtension(len(name), name) for name in names]
             present = {name for name, answer in zip(names, asked, strict=True) if answer.reply().present}
-        if "XWAYLAND" in present:
+        if OF_WAYLAND in present:
             raise LiveScreenRefused(
-                f"display {self.name!r} belongs to a Wayland session, whose other windows it neither shows nor reaches",
+                f"display {self.name!r} is part of a Wayland session, most of which it does not show",
                 hint="log in to an X11 session ('... on Xorg'), or use a sandboxed desktop",
             )
         missing = [name for name in NEEDED if name not in present]
@@ -118,8 +119,6 @@ class X11Screen:
         return self._frames.grab(Monitor(0, 0, *self.size))
 
     def check(self, action: Action) -> None:
-        if action.kind is ActionKind.CALL:
-            raise InvalidAction(f"{action.function} is an application's API, which the live screen does not offer")
         for key in (*action.keys, *action.modifiers):
             keysym_of_key(canonical_key(key))
         if action.kind is ActionKind.TYPE:

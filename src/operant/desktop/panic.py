@@ -1,8 +1,8 @@
 """The panic gesture: a pointer that the user slams into a corner of the screen stops everything.
 
-It is looked for between the pieces of what is done, without a thread of its own, so the pointer has to stay in
-the corner until then: a moment while something is done, and until the next action while the agent thinks.
-Knows no platform.
+It is looked for between the pieces of what is done, without a thread of its own, so the pointer has to stay
+in the corner until then: a moment while something is done, until the next action or frame while the agent
+thinks. Knows no platform.
 """
 
 from __future__ import annotations

@@ -28,7 +28,13 @@ from operant.desktop.display import Display
 from operant.desktop.programs import Files, list_processes, run_command, spawn, split_command
 from operant.desktop.screen import Framebuffer
 from operant.desktop.seat import Seat
-from operant.desktop.windows import list_windows, window_manager_name
+from operant.desktop.windows import (
+    activate_window,
+    close_window,
+    list_windows,
+    place_window,
+    window_manager_name,
+)
 from operant.errors import (
     ApplicationExited,
     DesktopClosed,
@@ -98,7 +104,7 @@ class SandboxDesktop:
         finally:
             os.close(framebuffer)
         self._begin_episode()
-        self._seat = Seat(self._connect_display(), screen, self._busy)
+        self._seat = Seat(self._connect_display(), screen, self._activity)
         self._seat.prepare(self.monitors, self.config.start_timeout_s)
 
     def _connect_display(self) -> Display:
@@ -179,7 +185,7 @@ class SandboxDesktop:
     def check(self) -> None:
         """Raise a typed error unless every part of the desktop answers."""
         with self._use():
-            self._busy()
+            self._activity()
             self._running_episode().call("stat", path=".")
             if window_manager_name(self._open().display) is None:
                 raise DesktopDied("the window manager is gone")
@@ -215,6 +221,24 @@ class SandboxDesktop:
         """Top-level windows from the bottom of the stack to the top."""
         with self._use():
             return list_windows(self._open().display)
+
+    def place_window(self, window: Window, x: int, y: int, width: int, height: int) -> None:
+        """Put a window's client area there, and wait until it is."""
+        with self._use():
+            place_window(self._open().display, window.id, x, y, width, height)
+            self.settle()
+
+    def activate_window(self, window: Window) -> None:
+        """Raise a window and give it the focus."""
+        with self._use():
+            activate_window(self._open().display, window.id)
+            self.settle()
+
+    def close_window(self, window: Window) -> None:
+        """Close a window as its close button would."""
+        with self._use():
+            close_window(self._open().display, window.id)
+            self.settle()
 
     def accessibility(
         self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0, limit: int = 5000
@@ -327,8 +351,9 @@ class SandboxDesktop:
 
     # Inside.
 
-    def _busy(self) -> bool:
-        return bool(self._supervisor.call("busy")["running"])
+    def _activity(self) -> tuple[int, int]:
+        answer = self._supervisor.call("busy")
+        return answer["running"], answer["turns"]
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[None]:

@@ -28,12 +28,17 @@ STEP_S = 0.001  # how long to wait between two looks at the programs
 
 
 class Seat:
-    """What sits between an owner and the X server of a sandbox. ``busy`` tells whether any program is."""
+    """What sits between an owner and the X server of a sandbox. 
 
-    def __init__(self, display: Display, framebuffer: Framebuffer, busy: Callable[[], bool]) -> None:
+    ``activity`` tells how many of its threads run, and how many turns on a processor all have had so far.
+    """
+
+    def __init__(
+        self, display: Display, framebuffer: Framebuffer, activity: Callable[[], tuple[int, int]]
+    ) -> None:
         self.display = display
         self.framebuffer = framebuffer
-        self.busy = busy
+        self.activity = activity
         self.input = Input(display, self.quiesce)
         self._pristine: tuple[ServerState, npt.NDArray[np.uint8]] | None = None
         display.watch_damage()
@@ -97,11 +102,13 @@ class Seat:
     def quiesce(self) -> None:
         """Return when every program has dealt with what was sent and sleeps, or after a bounded time."""
         deadline = time.monotonic() + QUIESCE_S
-        idle = 0
-        # Twice in a row: between the server's answer to us and its event to them lies a moment.
-        while idle < 2 and time.monotonic() < deadline:
-            idle = 0 if self.busy() else idle + 1
+        while self.busy() and time.monotonic() < deadline:
             self.display.wait_events(STEP_S)
+
+    def busy(self) -> bool:
+        """Whether any program has something to do: one look can miss work that is just being handed on."""
+        first = self.activity()
+        return first[0] > 0 or self.activity() != first
 
     def close(self) -> None:
         self.display.close()

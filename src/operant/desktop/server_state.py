@@ -12,8 +12,7 @@ from collections.abc import Mapping
 
 import xcffib.xproto as xproto
 
-from operant.desktop.display import Display
-from operant.desktop.keyboard import CORE_KEYBOARD
+from operant.desktop.display import CORE_KEYBOARD, Display
 
 __all__ = ["ServerState", "read_server_state", "remove_strangers"]
 

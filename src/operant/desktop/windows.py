@@ -7,7 +7,9 @@ import xcffib.xproto as xproto
 from operant.desktop.display import Display
 from operant.types import Window
 
-__all__ = ["active_window", "list_windows", "window_manager_name"]
+__all__ = ["activate_window", "active_window", "close_window", "list_windows", "place_window", "window_manager_name"]
+
+PAGER = 2  # the source of a request that the window manager obeys without second thoughts
 
 
 def list_windows(display: Display) -> list[Window]:
@@ -55,6 +57,33 @@ def list_windows(display: Display) -> list[Window]:
 def active_window(display: Display) -> int:
     with display.limited():
         return (display.words(display.ask_property(display.root, "_NET_ACTIVE_WINDOW").reply()) or (0,))[0]
+
+
+def place_window(display: Display, window: int, x: int, y: int, width: int, height: int) -> None:
+    """Ask the window manager to put a window's client area there."""
+    static_gravity, all_four = 10, 0b1111
+    flags = static_gravity | all_four << 8 | PAGER << 12
+    _ask(display, window, "_NET_MOVERESIZE_WINDOW", [flags, x, y, width, height])
+
+
+def activate_window(display: Display, window: int) -> None:
+    """Raise a window and give it the focus."""
+    _ask(display, window, "_NET_ACTIVE_WINDOW", [PAGER, 0, 0, 0, 0])
+
+
+def close_window(display: Display, window: int) -> None:
+    """Close a window as its close button would."""
+    _ask(display, window, "_NET_CLOSE_WINDOW", [0, PAGER, 0, 0, 0])
+
+
+def _ask(display: Display, window: int, what: str, data: list[int]) -> None:
+    message = xproto.ClientMessageEvent.synthetic(
+        32, window, display.atom(what), xproto.ClientMessageData.synthetic(data, "I" * 5)
+    )
+    mask = xproto.EventMask.SubstructureRedirect | xproto.EventMask.SubstructureNotify
+    with display.limited():
+        display.core.SendEvent(False, display.root, mask, message.pack())
+    display.sync()
 
 
 def window_manager_name(display: Display) -> str | None:

@@ -1,7 +1,7 @@
 """Whether anything in the desktop is running, asked often and so made cheap.
 
-The state file of every thread is kept open and read again. The list of threads is made anew only when a
-process or thread has been born since, which the kernel's last given pid tells.
+The files of every thread that tell of it are kept open and read again. The list of threads is made anew only
+when a process or thread has been born since, which the kernel's last given pid tells.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ class Activity:
         self.pids = pids
         self.newest = b""
         self.loads = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
-        self.states: list[int] = []
+        self.threads: list[tuple[int, int]] = []
 
-    def running(self) -> int:
-        """How many threads run or are about to: none means that nothing more will happen by itself."""
+    def now(self) -> tuple[int, int]:
+        """How many threads run or are about to, and how many turns on a processor all of them have had so far.
+
+        The threads are looked at one after the other, so two that hand work to each other can both be seen
+        asleep. Nothing ran between two answers only if both say that none runs and name the same turns.
+        """
         newest = os.pread(self.loads, 128, 0).rpartition(b" ")[2]
         if newest != self.newest:
             self.forget()
@@ -27,26 +31,39 @@ class Activity:
             for pid in self.pids():
                 with contextlib.suppress(OSError):
                     for thread in os.listdir("/proc/%d/task" % pid):
-                        path = "/proc/%d/task/%s/stat" % (pid, thread)
-                        self.states.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
-        running = 0
+                        self.watch("/proc/%d/task/%s/" % (pid, thread))
+        running = turns = 0
         gone = []
-        for fd in self.states:
+        for thread in self.threads:
+            state, schedule = thread
             try:
-                text = os.pread(fd, 64, 0)
+                text = os.pread(state, 64, 0)
+                # "PID (NAME) STATE ...": the name may hold anything, but is at most 15 bytes long.
+                running += text[text.rfind(b")") + 2 : text.rfind(b")") + 3] in (b"R", b"D")
+                turns += int(os.pread(schedule, 64, 0).split()[2])
             except OSError:
-                gone.append(fd)
-                continue
-            # "PID (NAME) STATE ...": the name may hold anything, but is at most 15 bytes long.
-            running += text[text.rfind(b")") + 2 : text.rfind(b")") + 3] in (b"R", b"D")
-        for fd in gone:
-            self.states.remove(fd)
-            os.close(fd)
-        return running
+                gone.append(thread)
+        for thread in gone:
+            self.threads.remove(thread)
+            close(thread)
+        return running, turns
+
+    def watch(self, place: str) -> None:
+        state = os.open(place + "stat", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self.threads.append((state, os.open(place + "schedstat", os.O_RDONLY | os.O_CLOEXEC)))
+        except OSError:
+            os.close(state)
+            raise
 
     def forget(self) -> None:
-        """Close the state files; they are found again when asked for."""
-        for fd in self.states:
-            os.close(fd)
-        self.states.clear()
+        """Close the files; they are found again when asked for."""
+        for thread in self.threads:
+            close(thread)
+        self.threads.clear()
         self.newest = b""
+
+
+def close(files: tuple[int, int]) -> None:
+    for fd in files:
+        os.close(fd)

@@ -55,6 +55,9 @@ class Layout:
             # Settings in a plain file under HOME instead of a database behind one more daemon.
             "GSETTINGS_BACKEND": "keyfile",
             "GIO_USE_VFS": "local",
+            # GTK's own compose tables have 16 bits a key and take U+FF20 for the Compose key and U+FE58 for an
+            # accent; without an input method every key gives just its character.
+            "GTK_IM_MODULE": "gtk-im-context-none",
             "GTK_OVERLAY_SCROLLING": "0",
             "LIBGL_ALWAYS_SOFTWARE": "1",
             **extra,

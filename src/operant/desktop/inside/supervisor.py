@@ -172,8 +172,9 @@ class Supervisor(Programs):
         return episode.descendants(os.getpid())
 
     def busy(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """How many threads run or are about to."""
-        return {"running": self.activity.running()}
+        """How many threads run or are about to, and how many turns all have had."""
+        running, turns = self.activity.now()
+        return {"running": running, "turns": turns}
 
     def usage(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Memory by process, in kilobytes, with shared pages split among those who share them."""

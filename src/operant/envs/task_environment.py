@@ -1,0 +1,148 @@
+"""One task on one desktop, step by step: what every loop, environment and service stands on.
+
+Takes canonical actions and gives typed outcomes. Knows the rules of an episode (who ends it, when it is cut
+off, what counts as success) and nothing of rewards beyond 1 for success, of spaces, or of who the agent is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from operant.errors import InvalidAction, OperantError, TaskError, VerifierError
+from operant.tasks.criteria.base import Verdict, World
+from operant.tasks.task import Task
+from operant.types import Action, ActionKind, Observation, Outcome, Point, Transition
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from operant.desktop.sandbox import SandboxDesktop
+
+__all__ = ["TaskEnvironment"]
+
+
+class TaskEnvironment:
+    """Begin a task on a desktop that is in its initial state, then step until the episode is over.
+
+    An episode ends when the agent says so (done, fail, ask, answer) or at the task's step cap. Either way the
+    criteria decide: a state that satisfies them at the end is a success, unless the agent declared failure.
+    """
+
+    def __init__(
+        self, desktop: SandboxDesktop, *, with_tree: bool = False, with_windows: bool = True, end_on_success: bool = False
+    ) -> None:
+        self.desktop = desktop
+        self.with_tree = with_tree
+        self.with_windows = with_windows
+        self.end_on_success = end_on_success
+        self._task: Task | None = None
+        self._over = True
+        self._step = 0
+        self._last: Action | None = None
+        self._keys: dict[str, None] = {}
+        self._buttons: dict[str, None] = {}
+
+    @property
+    def task(self) -> Task:
+        if self._task is None:
+            raise TaskError("no task has begun", hint="call begin(task) first")
+        return self._task
+
+    def begin(self, task: Task, *, prepared: bool = False) -> Observation:
+        """Set the task up (unless that was done already) and look."""
+        if not prepared:
+            task.begin(self.desktop)
+        self._task, self._over, self._step, self._last = task, False, 0, None
+        self._keys.clear()
+        self._buttons.clear()
+        return self._observe(self.desktop.frame())
+
+    def step(self, action: Action) -> Transition:
+        """Do it. What no desktop could perform is a recorded invalid action, not an error."""
+        if self._over:
+            raise TaskError("the episode is over", hint="call begin(task) to start another")
+        self._step += 1
+        if action.kind.terminal:
+            self._last = action
+            return self._end(action, terminated=True)
+        try:
+            frame, error = self.desktop.perform(action), None
+            self._note_held(action)
+        except InvalidAction as problem:
+            frame, error = self.desktop.frame(), problem.message
+        self._last = action
+        if self._step >= self.task.max_steps:
+            return self._end(action, terminated=False)
+        if self.end_on_success and (verdict := self.verify()):
+            return self._finish(frame, Outcome.SUCCESS, verdict, terminated=True)
+        return Transition(self._observe(frame, error), 0.0, False, False, info={"invalid": error} if error else {})
+
+    def reject(self, why: str) -> Transition:
+        """The agent gave something that is no action: a step is spent, nothing is done."""
+        if self._over:
+            raise TaskError("the episode is over", hint="call begin(task) to start another")
+        self._step += 1
+        frame = self.desktop.frame()
+        if self._step >= self.task.max_steps:
+            return self._end(None, terminated=False)
+        return Transition(self._observe(frame, why), 0.0, False, False, info={"invalid": why})
+
+    def verify(self, answer: str | None = None) -> Verdict:
+        """Ask the criteria about the desktop as it is now."""
+        try:
+            return self.task.success.check(World(self.desktop, answer))
+        except VerifierError:
+            raise
+        except (OperantError, OSError) as error:
+            raise VerifierError(f"{self.task.id}: the criteria could not be evaluated: {error}") from error
+
+    def _end(self, action: Action | None, *, terminated: bool) -> Transition:
+        frame = self.desktop.frame()
+        if action is not None and action.kind is ActionKind.FAIL:
+            return self._finish(frame, Outcome.FAILURE, Verdict(False, "the agent declared failure"), terminated)
+        answer = action.text if action is not None and action.kind is ActionKind.ANSWER else None
+        try:
+            verdict = self.verify(answer)
+        except VerifierError as error:
+            return self._finish(frame, Outcome.VERIFIER_ERROR, Verdict(False, str(error)), terminated)
+        if verdict:
+            return self._finish(frame, Outcome.SUCCESS, verdict, terminated)
+        return self._finish(frame, Outcome.FAILURE if terminated else Outcome.TRUNCATED, verdict, terminated)
+
+    def _finish(
+        self, frame: npt.NDArray[np.uint8], outcome: Outcome, verdict: Verdict, terminated: bool
+    ) -> Transition:
+        self._over = True
+        reward = 1.0 if outcome is Outcome.SUCCESS else 0.0
+        info = {"why": verdict.why}
+        return Transition(self._observe(frame), reward, terminated, not terminated, outcome, info)
+
+    def _observe(self, frame: npt.NDArray[np.uint8], error: str | None = None) -> Observation:
+        desktop, task = self.desktop, self.task
+        x, y = desktop.pointer()
+        return Observation(
+            screen=frame,
+            instruction=task.instruction,
+            step=self._step,
+            max_steps=task.max_steps,
+            pointer=Point.from_pixel(x, y, desktop.size),
+            last_action=self._last,
+            held_keys=tuple(self._keys),
+            held_buttons=tuple(self._buttons),
+            windows=tuple(desktop.windows()) if self.with_windows else (),
+            tree=desktop.accessibility() if self.with_tree else None,
+            error=error,
+        )
+
+    def _note_held(self, action: Action) -> None:
+        """Keep track of what stays pressed between actions."""
+        if action.kind is ActionKind.KEY_DOWN:
+            self._keys.update(dict.fromkeys(action.keys))
+        elif action.kind is ActionKind.KEY_UP:
+            for key in action.keys:
+                self._keys.pop(key, None)
+        elif action.kind is ActionKind.MOUSE_DOWN:
+            self._buttons[action.button.value] = None
+        elif action.kind is ActionKind.MOUSE_UP:
+            self._buttons.pop(action.button.value, None)

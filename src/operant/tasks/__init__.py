@@ -1,0 +1,1 @@
+"""Tasks: what an agent is trained and judged on. A task = set-up, instruction, success criteria, oracle."""

@@ -1,0 +1,47 @@
+"""What a success criterion is: a question about the desktop, asked from outside, with a yes or no and why.
+
+Criteria read; they never act, and text that an agent controls is data to them, never code. A criterion that
+can't be evaluated raises ``VerifierError``, which is neither success nor failure.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from operant.config.base import Config
+
+if TYPE_CHECKING:
+    from operant.desktop.sandbox import SandboxDesktop
+
+__all__ = ["Criterion", "Verdict", "World"]
+
+
+@dataclass(frozen=True)
+class World:
+    """What a criterion may look at: the desktop as it is now, and what the agent reported, if anything."""
+
+    desktop: SandboxDesktop
+    answer: str | None = None
+    start: Mapping[str, Any] = field(default_factory=dict)
+    """What ``Criterion.remember`` noted when the task began."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether it holds, and a sentence that says what was found."""
+
+    holds: bool
+    why: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+class Criterion(Config, ABC):
+    """One question. Subclasses are registered by key in ``operant.tasks.criteria.CRITERIA``."""
+
+    @abstractmethod
+    def check(self, world: World) -> Verdict: ...

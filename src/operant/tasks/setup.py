@@ -1,0 +1,134 @@
+"""Set-up steps: how the initial state of a task comes about, from outside and before the agent looks.
+
+Each step is a small model that can be written in YAML under its key (``write_file: {path: ..., text: ...}``) or
+built in Python. A step that fails raises ``SetupFailed``: the environment's fault, never the agent's.
+"""
+
+from __future__ import annotations
+
+import base64
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from operant.config.base import Config
+from operant.errors import ApplicationError, SetupFailed
+
+if TYPE_CHECKING:
+    from operant.desktop.sandbox import SandboxDesktop
+
+__all__ = ["SETUP_STEPS", "Launch", "MakeDirectory", "Run", "Serve", "SetClipboard", "SetupStep", "WriteFile"]
+
+SITE_PORT = 8000
+
+
+class SetupStep(Config, ABC):
+    """One thing to do to a fresh desktop."""
+
+    @abstractmethod
+    def apply(self, desktop: SandboxDesktop) -> None: ...
+
+
+class WriteFile(SetupStep):
+    """Put a file into the desktop."""
+
+    path: str
+    """Where; relative paths start at HOME."""
+    text: str = ""
+    """What it says."""
+    base64: str = ""
+    """What it holds, for files that are not text."""
+
+    @classmethod
+    def of_bytes(cls, path: str, data: bytes) -> WriteFile:
+        return cls(path=path, base64=base64.b64encode(data).decode())
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        desktop.files.write(self.path, base64.b64decode(self.base64) if self.base64 else self.text)
+
+
+class MakeDirectory(SetupStep):
+    """Make a directory and those that lead to it."""
+
+    path: str
+    """Where; relative paths start at HOME."""
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        _run(desktop, ["mkdir", "-p", "--", self.path])
+
+
+class Run(SetupStep):
+    """Run a command in the desktop; it must succeed."""
+
+    command: list[str]
+    """The command and its arguments; no shell is involved."""
+    timeout_s: float = Field(30.0, gt=0)
+    """How long it may take."""
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        _run(desktop, self.command, self.timeout_s)
+
+
+class SetClipboard(SetupStep):
+    """Put text on the clipboard."""
+
+    text: str
+    """The text."""
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        desktop.clipboard.set(self.text)
+
+
+class Launch(SetupStep):
+    """Start an application and wait until its window is drawn."""
+
+    command: list[str]
+    """The command and its arguments."""
+    place: tuple[int, int, int, int] | None = None
+    """Where its window goes: x, y, width, height of the client area."""
+    timeout_s: float = Field(20.0, gt=0)
+    """How long it may take."""
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        try:
+            window = desktop.launch(self.command, timeout_s=self.timeout_s)
+        except ApplicationError as error:
+            raise SetupFailed(f"{self.command[0]} did not come up: {error.message}", hint=error.hint) from error
+        if self.place is not None:
+            desktop.place_window(window, *self.place)
+
+
+class Serve(SetupStep):
+    """Serve a directory of the desktop as a web site inside it, at http://127.0.0.1:8000/."""
+
+    directory: str
+    """The directory to serve."""
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        argv = ["python3", "-m", "http.server", str(SITE_PORT), "--bind", "127.0.0.1", "--directory", self.directory]
+        desktop.start(argv)
+        # Ready when it answers; the probe retries by itself.
+        probe = (
+            "import socket,sys,time\nend=time.monotonic()+10\nwhile True:\n try:\n  socket.create_connection(('127.0.0.1',%d),1);"
+            "sys.exit(0)\n except OSError:\n  time.sleep(0.01)\n  if time.monotonic()>end: sys.exit(1)\n" % SITE_PORT
+        )
+        _run(desktop, ["python3", "-c", probe])
+
+
+def _run(desktop: SandboxDesktop, command: list[str], timeout_s: float = 30.0) -> None:
+    result = desktop.run(command, timeout_s=timeout_s)
+    if result.returncode != 0:
+        said = result.stderr.decode("utf-8", "replace").strip()[-200:]
+        raise SetupFailed(f"{' '.join(command)[:120]} ended with code {result.returncode}: {said}")
+
+
+#: The key of a step in a task file -> the step.
+SETUP_STEPS: dict[str, type[SetupStep]] = {
+    "write_file": WriteFile,
+    "make_directory": MakeDirectory,
+    "run": Run,
+    "clipboard": SetClipboard,
+    "launch": Launch,
+    "serve": Serve,
+}

@@ -1,0 +1,44 @@
+"""One task as an agent meets it: a template filled in, or a task read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from operant.tasks.criteria.base import Criterion
+from operant.tasks.setup import SetupStep
+from operant.types import Difficulty
+
+if TYPE_CHECKING:
+    from operant.desktop.sandbox import SandboxDesktop
+    from operant.tasks.oracle import Oracle
+
+__all__ = ["Task"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What has to be done from which state, how it is known to be done, and who can show how."""
+
+    id: str
+    """``suite/name-vN``; the version changes when results could."""
+    instruction: str
+    difficulty: Difficulty
+    success: Criterion
+    setup: tuple[SetupStep, ...] = ()
+    max_steps: int = 30
+    apps: tuple[str, ...] = ()
+    skill: str = ""
+    family: str = ""
+    unseen: bool = False
+    seed: int | None = None
+    split: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    oracle: Oracle | None = None
+
+    def begin(self, desktop: SandboxDesktop) -> None:
+        """Bring a freshly reset desktop into this task's initial state."""
+        for step in self.setup:
+            step.apply(desktop)
+        desktop.settle()

@@ -1,0 +1,91 @@
+"""Templates: tasks with blanks. A seed fills them in, and gives one instance."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+from operant.errors import TaskError
+from operant.tasks.criteria.base import Criterion
+from operant.tasks.draw import Draw
+from operant.tasks.oracle import Oracle
+from operant.tasks.setup import SetupStep
+from operant.tasks.task import Task
+from operant.types import Difficulty
+
+__all__ = ["Params", "Template"]
+
+ID = re.compile(r"[a-z0-9_]+/[a-z0-9-]+-v[0-9]+")
+STEP_CAP = {Difficulty.EASY: 15, Difficulty.MEDIUM: 30, Difficulty.HARD: 60}
+
+Params = SimpleNamespace
+
+
+class Template(ABC):
+    """One task of a suite. Subclass it, fill in the class attributes, and write the four methods.
+
+    ``instructions`` are phrasings with ``{parameter}`` blanks; a seed picks one.
+    """
+
+    id: ClassVar[str]
+    apps: ClassVar[tuple[str, ...]]
+    skill: ClassVar[str]
+    family: ClassVar[str]
+    difficulty: ClassVar[Difficulty]
+    instructions: ClassVar[tuple[str, ...]]
+    unseen: ClassVar[bool] = False
+    max_steps: ClassVar[int | None] = None
+
+    @abstractmethod
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        """Everything that differs between instances."""
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        """The initial state."""
+        return ()
+
+    @abstractmethod
+    def success(self, p: Params) -> Criterion:
+        """How it is known that the task is done."""
+
+    @abstractmethod
+    def oracle(self, p: Params) -> Oracle:
+        """Who can show how it is done."""
+
+    def instance(self, seed: int, split: str = "train") -> Task:
+        """The task that this seed makes of the template."""
+        if not ID.fullmatch(self.id):
+            raise TaskError(f"{self.id!r} is not a task id", hint="ids look like suite/some-name-v1")
+        draw = Draw(self.id, split, seed)
+        values = dict(self.parameters(draw))
+        phrasing = draw.choice(self.instructions)
+        try:
+            instruction = phrasing.format(**values)
+        except (KeyError, IndexError) as error:
+            raise TaskError(f"{self.id}: the instruction {phrasing!r} has a blank that no parameter fills: {error}") from error
+        shown = {token for token in draw.given if re.search(rf"(?<!\w){re.escape(token)}(?!\w)", instruction)}
+        if not shown:
+            raise TaskError(
+                f"{self.id}: nothing in {instruction!r} tells training from held-out instances",
+                hint="put a drawn word or number into every phrasing",
+            )
+        p = Params(**values)
+        return Task(
+            id=self.id,
+            instruction=instruction,
+            difficulty=self.difficulty,
+            success=self.success(p),
+            setup=tuple(self.setup(p)),
+            max_steps=self.max_steps or STEP_CAP[self.difficulty],
+            apps=self.apps,
+            skill=self.skill,
+            family=self.family,
+            unseen=self.unseen,
+            seed=seed,
+            split=split,
+            parameters=values,
+            oracle=self.oracle(p),
+        )
