@@ -108,6 +108,10 @@ class WindowTimeout(ApplicationError):
     """An application showed no window in time."""
 
 
+class ApplicationHung(ApplicationError):
+    """An application does not deal with what was sent to it."""
+
+
 class CommandTimeout(ApplicationError):
     """A command inside the desktop did not end in time and was killed."""
 
@@ -145,3 +149,22 @@ class VerifierError(OperantError):
 
 class PoolExhausted(OperantError):
     """No desktop became free in time."""
+
+
+# What goes wrong with agents, and with what their episodes leave behind.
+
+
+class AgentError(OperantError):
+    """An agent that can't be made or used."""
+
+
+class UnknownAgent(AgentError):
+    """No agent of that name."""
+
+
+class AgentTimeout(AgentError):
+    """An agent did not answer in time."""
+
+
+class ResultsError(OperantError):
+    """A results directory or an episode that can't be read, written or mixed with others."""

@@ -69,7 +69,7 @@ class Point:
 
     def __post_init__(self) -> None:
         for name, value in (("x", self.x), ("y", self.y)):
-            if not (math.isfinite(value) and 0.0 <= value <= 1.0):
+            if not 0.0 <= value <= 1.0:  # neither is NaN
                 raise InvalidAction(
                     f"{name}={value!r} is not a fraction of the screen",
                     hint="coordinates are fractions in [0, 1]; use Point.from_pixel for pixels",
@@ -78,15 +78,12 @@ class Point:
     @classmethod
     def from_pixel(cls, x: float, y: float, size: Size) -> Point:
         """The centre of pixel (x, y); a pixel that is not on the screen is an error."""
-        if not (math.isfinite(x) and math.isfinite(y)):
-            raise InvalidAction(f"({x}, {y}) is not a pixel")
-        column, row = math.floor(x), math.floor(y)
-        if not (0 <= column < size.width and 0 <= row < size.height):
+        if not (0 <= x < size.width and 0 <= y < size.height):
             raise InvalidAction(
                 f"pixel ({x:g}, {y:g}) is off the {size} screen",
                 hint=f"x goes from 0 to {size.width - 1}, y from 0 to {size.height - 1}",
             )
-        return cls((column + 0.5) / size.width, (row + 0.5) / size.height)
+        return cls((math.floor(x) + 0.5) / size.width, (math.floor(y) + 0.5) / size.height)
 
     def to_pixel(self, size: Size) -> tuple[int, int]:
         """The pixel that holds this point."""
@@ -208,7 +205,7 @@ class Action:
                 raise InvalidAction(f"a {self.kind.value} action needs {name[:-1]}")
         if self.clicks not in (1, 2, 3):
             raise InvalidAction(f"clicks={self.clicks!r}", hint="an action clicks 1 to 3 times")
-        if not (math.isfinite(self.duration) and 0.0 <= self.duration <= MAX_DURATION_S):
+        if not 0.0 <= self.duration <= MAX_DURATION_S:
             raise InvalidAction(
                 f"duration={self.duration!r} s", hint=f"durations go from 0 to {MAX_DURATION_S} s"
             )
@@ -308,6 +305,7 @@ class Window:
     height: int
     focused: bool
     minimized: bool = False
+    maximized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ SOURCES = [
     "pyautogui.press('\\0')",
     "pyautogui.scroll(10**9)",
     "pyautogui.scroll(1000000000)",
+    "x\r你",  # Python 3.12's tokenizer answers with UnicodeDecodeError
     "(" * 10_000 + ")" * 10_000,
     "pyautogui.click(" + "(" * 10_000 + "1" + ")" * 10_000 + ", 2)",
     "pyautogui.click(" + "[" * 150 + "]" * 150 + ")",

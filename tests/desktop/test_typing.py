@@ -26,6 +26,7 @@ LAYOUTS = {
     "ru": ["-layout", "ru"],
     "dvorak": ["-layout", "us", "-variant", "dvorak"],
     "us-intl": ["-layout", "us", "-variant", "intl"],
+    # Not into xterm, which takes this one's Q for its own command: KP_Add lies on the same key, levels away.
     "neo": ["-layout", "de", "-variant", "neo"],
     "swapped": ["-layout", "us", "-option", "ctrl:nocaps"],
 }
@@ -124,7 +125,7 @@ def test_the_layout_makes_no_difference(editor: Any, layout: str) -> None:
         editor.clear()
 
 
-@pytest.mark.parametrize("layout", ["de", "fr", "ru", "dvorak", "neo"])
+@pytest.mark.parametrize("layout", ["de", "fr", "ru", "dvorak", "us-intl"])
 def test_the_layout_makes_no_difference_in_xterm(terminal: Terminal, eventually: Any, layout: str) -> None:
     terminal.desktop.run(["setxkbmap", *LAYOUTS[layout]])
     terminal.desktop.perform(Action.type(PANGRAM))

@@ -26,6 +26,12 @@ class SettleConfig(Config):
     """How long a busy program behind a still screen is waited for."""
     cap_ms: float = Field(2000.0, gt=0)
     """How long a step may take at most, however much the screen moves."""
+    wait_ms: float = Field(500.0, ge=0)
+    """How long a wait action without a duration waits for something to change."""
+    after_typing_ms: float = Field(150.0, ge=0)
+    """Pause between typed text and the next key or click: entries with completion swallow what comes sooner."""
+    between_clicks_ms: float = Field(120.0, ge=0)
+    """Pause between two clicks on one spot, so that they are not taken for a double click."""
 
 
 class LimitsConfig(Config):

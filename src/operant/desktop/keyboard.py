@@ -20,7 +20,7 @@ from operant.actions.keys import KEYSYM_NAMES
 from operant.desktop.display import CORE_KEYBOARD, Display
 from operant.desktop.layout import Layout, Stroke, make_layout, read_keys
 from operant.desktop.windows import active_window
-from operant.errors import DesktopError, InvalidAction
+from operant.errors import ApplicationHung, DesktopError, InvalidAction
 
 __all__ = ["Keyboard", "keysym_of"]
 
@@ -133,8 +133,9 @@ class Keyboard:
             while start < len(keysyms):
                 start = self._type_some(keysyms, start)
         finally:
+            if in_the_way or len(keysyms) > BATCH:
+                self.drain()  # a long text takes a program longer than a step is watched
             if in_the_way:
-                self.drain()
                 self._lock(in_the_way, in_the_way)
 
     def _type_some(self, keysyms: list[int], start: int) -> int:
@@ -164,12 +165,14 @@ class Keyboard:
                 self.display.core.GetInputFocus().reply()
         return end
 
-    def drain(self) -> None:
-        """Return when the program with the focus has dealt with every key that was sent to it."""
+    def drain(self) -> bool:
+        """Wait until the program with the focus has dealt with every key that was sent to it; False if it does not."""
         display = self.display
         window = active_window(display)
-        if not (window and display.can_ping(window) and display.ping(window, DRAINED_S)):
-            self.quiesce()
+        if window and display.can_ping(window):
+            return display.ping(window, DRAINED_S)
+        self.quiesce()
+        return True
 
     # The layout.
 
@@ -202,8 +205,11 @@ class Keyboard:
         age = {keysym: index for index, keysym in enumerate(self._bound_at)}
         free.sort(key=lambda stroke: age.get(taken[stroke], 0) if stroke in taken else -1)
         chosen = free[: len(new)]
-        if any(stroke in taken for stroke in chosen):
-            self.drain()
+        if any(stroke in taken for stroke in chosen) and not self.drain():
+            raise ApplicationHung(
+                f"the window with the focus has not taken the keys that were typed for {DRAINED_S:g} s",
+                hint="it hangs; typing on would give it other characters than those asked for",
+            )
         for keysym, stroke in zip(new, chosen, strict=False):
             self._bound_at.pop(keysym, None)
             self._bound_at[keysym] = None

@@ -213,7 +213,7 @@ def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
     """What the supervisor is told, and a descriptor with the bytes of the files for HOME."""
     public = _PUBLIC if config.isolated else str(resources.files("operant.desktop.files"))
     entries, contents = pack_home(config.home)
-    xvfb = ["-screen", "0", f"{config.width}x{config.height}x24", "-nolisten", "tcp", "-dpi", "96", "-s", "0"]
+    xvfb = ["-screen", "0", f"{config.width}x{config.height}x24", "-nolisten", "tcp", "-noreset", "-dpi", "96", "-s", "0"]
     if not config.opengl:
         xvfb += ["-extension", "GLX"]
     settings = {

@@ -52,6 +52,7 @@ class X11Screen:
         try:
             self._refuse_unusable()
             self.display.watch_damage()
+            self.refresh()
         except BaseException:
             self.display.close()
             raise
@@ -62,7 +63,6 @@ class X11Screen:
         self.input = Input(self.display, self._between_motions, self._breathe)
         self.input.keyboard.quiesce = self._before_binding
         self._accessibility = LiveAccessibility(self.display, environ)
-        self.refresh()
 
     def _refuse_unusable(self) -> None:
         display = self.display

@@ -209,7 +209,7 @@ class SandboxDesktop:
         with self._use():
             seat = self._open()
             seat.quiesce()
-            self.last_step = seat.perform(Action.wait(), self.config.settle)
+            self.last_step = seat.settle(self.config.settle)
             return self.last_step
 
     def pointer(self) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,17 +14,26 @@ from operant.config.desktop import SettleConfig
 from operant.desktop.display import Display
 from operant.desktop.input import Input
 from operant.desktop.screen import Framebuffer
-from operant.desktop.server_state import ServerState, read_server_state, remove_strangers
+from operant.desktop.server_state import (
+    ServerState,
+    differences,
+    is_lasting,
+    read_server_state,
+    remove_strangers,
+)
 from operant.desktop.settle import settle
 from operant.desktop.windows import window_manager_name
 from operant.errors import DesktopStartError
-from operant.types import Action, ActionKind, Monitor, Point, StepResult
+from operant.types import Action, ActionKind, Monitor, Point, Size, StepResult
 
 __all__ = ["Seat"]
 
 BACKGROUND = 0x3B5266  # a calm blue-grey: a desktop, not a dead screen
 REST = Point(0.985, 0.985)  # where the pointer waits, away from most windows
+ARROW = (68, 69)  # the glyphs of the arrow and of its mask in the cursor font
+BLACK, WHITE = (0, 0, 0), (0xFFFF, 0xFFFF, 0xFFFF)
 QUIESCE_S = 0.3
+DOUBLE_CLICK_PX = 8  # farther apart, no toolkit takes two clicks for a double click
 STEP_S = 0.001  # how long to wait between two looks at the programs
 
 
@@ -40,7 +50,10 @@ class Seat:
         self.framebuffer = framebuffer
         self.activity = activity
         self.input = Input(display, self.quiesce)
+        self._cursor = 0
         self._pristine: tuple[ServerState, npt.NDArray[np.uint8]] | None = None
+        self._typed_at = 0.0
+        self._clicked: tuple[float, Action | None] = (0.0, None)
         display.watch_damage()
 
     def prepare(self, monitors: tuple[Monitor, ...], timeout_s: float) -> None:
@@ -50,8 +63,10 @@ class Seat:
             display.set_monitors(monitors)
         self.wait_for_window_manager(timeout_s)
         with display.limited():
-            display.core.ChangeWindowAttributes(display.root, xproto.CW.BackPixel, [BACKGROUND])
-            display.core.ClearArea(False, display.root, 0, 0, 0, 0)
+            font, self._cursor = display.connection.generate_id(), display.connection.generate_id()
+            display.core.OpenFont(font, len("cursor"), "cursor")
+            display.core.CreateGlyphCursor(self._cursor, font, font, *ARROW, *BLACK, *WHITE)
+            display.core.CloseFont(font)
         self.rest()
         self.quiesce()
         self._pristine = (read_server_state(display), self.framebuffer.bgrx().copy())
@@ -64,7 +79,12 @@ class Seat:
                 raise DesktopStartError("the window manager did not start", hint="operant doctor")
 
     def rest(self) -> None:
-        """Nothing pressed or locked, no key bound by us, the pointer out of the way."""
+        """Nothing pressed or locked, no key bound by us, the pointer out of the way, the background as it was."""
+        display = self.display
+        with display.limited():
+            look = [BACKGROUND, self._cursor]
+            display.core.ChangeWindowAttributes(display.root, xproto.CW.BackPixel | xproto.CW.Cursor, look)
+            display.core.ClearArea(False, display.root, 0, 0, 0, 0)
         self.input.release_all()
         self.input.keyboard.unbind()
         self.input.pointer.move(*REST.to_pixel(self.display.size))
@@ -77,14 +97,17 @@ class Seat:
         deadline = time.monotonic() + timeout_s
         while True:
             now = read_server_state(self.display)
-            if now.keys() - before.keys():
+            different = differences(before, now)
+            if any(map(is_lasting, different)):
+                return different
+            if different:
                 remove_strangers(self.display, before, now)
                 now = read_server_state(self.display)
-            different = [name for name in before.keys() | now.keys() if before.get(name) != now.get(name)]
+                different = differences(before, now)
             if not different and not np.array_equal(pixels, self.framebuffer.bgrx()):
                 different = ["pixels"]
             if not different or time.monotonic() >= deadline:
-                return sorted(different)
+                return different
             self.display.wait_events(STEP_S)
 
     # Seeing and doing.
@@ -93,11 +116,43 @@ class Seat:
         return self.framebuffer.frame()
 
     def perform(self, action: Action, config: SettleConfig) -> StepResult:
+        self._keep_human_pace(action, config)
         self.display.forget_damage()
+        if action.kind is ActionKind.TYPE:
+            return self._type(action, config)
         self.input.perform(action)
-        if action.kind is ActionKind.WAIT and action.duration:
-            time.sleep(action.duration)  # waiting so long is the action
+        if action.kind is ActionKind.CLICK:
+            self._clicked = (time.monotonic(), action)
+        elif action.kind is ActionKind.WAIT:
+            if action.duration:
+                time.sleep(action.duration)  # waiting so long is the action
+            elif self.display.wait_damage(config.wait_ms / 1000):
+                return replace(self.settle(config), changed=True)
+        return self.settle(config)
+
+    def _type(self, action: Action, config: SettleConfig) -> StepResult:
+        """Type the text; an Enter at its end, which submits, waits until the rest has been taken in."""
+        submits = action.text.endswith("\n") and action.text.strip() != ""
+        self.input.perform(replace(action, text=action.text[:-1]) if submits else action)
+        result = self.settle(config)
+        self._typed_at = time.monotonic()
+        return self.perform(Action.key("enter"), config) if submits else result
+
+    def settle(self, config: SettleConfig) -> StepResult:
         return settle(self.display, config, self.busy)
+
+    def _keep_human_pace(self, action: Action, config: SettleConfig) -> None:
+        """Not faster than applications can tell apart what people never do that fast.
+
+        GTK's entries with completion swallow an Enter or a click within a tenth of a second of the last letter, and
+        two clicks of two actions on the same spot would be taken for a double click.
+        """
+        now = time.monotonic()
+        if action.kind in (ActionKind.KEY, ActionKind.CLICK, ActionKind.DRAG):
+            now = _wait_until(self._typed_at + config.after_typing_ms / 1000, now)
+        when, last = self._clicked
+        if action.kind is ActionKind.CLICK and last is not None and _same_spot(action, last, self.display.size):
+            _wait_until(when + config.between_clicks_ms / 1000, now)
 
     def quiesce(self) -> None:
         """Return when every program has dealt with what was sent and sleeps, or after a bounded time."""
@@ -113,3 +168,20 @@ class Seat:
     def close(self) -> None:
         self.display.close()
         self.framebuffer.close()
+
+
+def _wait_until(moment: float, now: float) -> float:
+    if moment > now:
+        time.sleep(moment - now)
+        return moment
+    return now
+
+
+def _same_spot(action: Action, other: Action, size: Size) -> bool:
+    """Whether a toolkit would take both for clicks on one place; no place means where the pointer is."""
+    if action.button is not other.button:
+        return False
+    if action.point is None or other.point is None:
+        return True
+    (x, y), (u, v) = action.point.to_pixel(size), other.point.to_pixel(size)
+    return abs(x - u) <= DOUBLE_CLICK_PX and abs(y - v) <= DOUBLE_CLICK_PX

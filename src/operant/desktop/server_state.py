@@ -1,54 +1,80 @@
 """What a client can change in an X server and leave behind, read in a few round trips to be compared.
 
 A reset keeps the server and the window manager when all of this is as it was at the start, and starts new
-ones when it is not. Together with the pixels of the screen this covers keyboard maps and locks, pointer
-settings, root properties (desktops, resources, cut buffers), windows that outlive their makers, access
-lists, fonts, screen savers and monitors.
+ones when it is not. Together with the pixels of the screen this covers connections that outlive their
+programs, keyboard maps and locks, input devices, pointer settings, root properties (desktops, resources, cut
+buffers), windows, access lists, fonts, screen savers, modes and monitors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+import xcffib.randr
+import xcffib.res
+import xcffib.xinput
 import xcffib.xproto as xproto
 
-from operant.desktop.display import CORE_KEYBOARD, Display
+from operant.desktop.display import ALL_PARTS, CORE_KEYBOARD, Display
+from operant.desktop.layout import read_keys
 
-__all__ = ["ServerState", "read_server_state", "remove_strangers"]
+__all__ = ["ServerState", "differences", "is_lasting", "read_server_state", "remove_strangers"]
 
 ServerState = Mapping[str, object]
+
+ALL_DEVICES = 0
+OURS = 0x02 | 0x08  # parts of a keyboard map, symbols and "explicit" marks, in which keys that we bind leave traces
+LONGEST_PROPERTY = 4096  # words of a root property that are compared
+#: What the window manager and the server put right by themselves once the programs are gone, given a moment.
+PASSING = ("connections", "focus", "pixels", "root ", "shown windows")
 
 
 def read_server_state(display: Display) -> ServerState:
     """Everything that can be asked, by name."""
-    core, root = display.core, display.root
-    setup = display.connection.get_setup()
-    first, count = setup.min_keycode, setup.max_keycode - setup.min_keycode + 1
+    core, root, randr, xkb = display.core, display.root, display.randr, display.xkb
+    xinput = display.connection(xcffib.xinput.key)
     with display.limited():
         asked = {
-            "keyboard map": core.GetKeyboardMapping(first, count),
-            "modifier map": core.GetModifierMapping(),
+            "access list": core.ListHosts(),
+            "focus": core.GetInputFocus(),
+            "font path": core.GetFontPath(),
             "keyboard control": core.GetKeyboardControl(),
-            "keyboard locks": display.xkb.GetState(CORE_KEYBOARD),
-            "keyboard features": display.xkb.GetControls(CORE_KEYBOARD),
+            "keyboard features": xkb.GetControls(CORE_KEYBOARD),
+            "keyboard compatibility": xkb.GetCompatMap(CORE_KEYBOARD, ALL_PARTS, True, 0, 0),
+            "keyboard lights": xkb.GetIndicatorMap(CORE_KEYBOARD, 0xFFFFFFFF),
+            "keyboard locks": xkb.GetState(CORE_KEYBOARD),
+            "keyboard map": xkb.GetMap(CORE_KEYBOARD, ALL_PARTS & ~OURS, *[0] * 16),
+            "modes": randr.GetScreenResourcesCurrent(root),
+            "modifier map": core.GetModifierMapping(),
+            "monitors": randr.GetMonitors(root, True),
             "pointer control": core.GetPointerControl(),
             "pointer map": core.GetPointerMapping(),
-            "screen saver": core.GetScreenSaver(),
-            "access list": core.ListHosts(),
-            "font path": core.GetFontPath(),
-            "monitors": display.randr.GetMonitors(root, True),
+            "root attributes": core.GetWindowAttributes(root),
             "root geometry": core.GetGeometry(root),
-            "root tree": core.QueryTree(root),
-            "root properties": core.ListProperties(root),
+            "screen saver": core.GetScreenSaver(),
         }
-        replies = {name: cookie.reply() for name, cookie in asked.items()}
-        state: dict[str, object] = {
-            name: bytes(_body(reply)) for name, reply in replies.items() if not name.startswith("root ")
+        listed = {
+            "devices": xinput.XIQueryDevice(ALL_DEVICES),
+            "tree": core.QueryTree(root),
+            "properties": core.ListProperties(root),
+            "clients": display.connection(xcffib.res.key).QueryClients(),
         }
-        geometry = replies["root geometry"]
-        state["root geometry"] = (geometry.width, geometry.height)
-        children = list(replies["root tree"].children)
+        state: dict[str, object] = {name: display.raw(cookie) for name, cookie in asked.items()}
+        devices = listed["devices"].reply().infos
+        # Not the axes, which tell where the pointer is.
+        state["devices"] = [(one.deviceid, one.type, one.attachment, one.enabled) for one in devices]
+        state["connections"] = tuple(sorted(one.resource_base for one in listed["clients"].reply().clients))
+        details: dict[str, Any] = {
+            f"properties of device {one.deviceid}": xinput.XIListProperties(one.deviceid) for one in devices
+        }
+        atoms = list(listed["properties"].reply().atoms)
+        details |= {
+            f"root property {atom}": core.GetProperty(False, root, atom, 0, 0, LONGEST_PROPERTY) for atom in atoms
+        }
+        children = list(listed["tree"].reply().children)
         attributes = [(child, core.GetWindowAttributes(child)) for child in children]
+        state |= {name: display.raw(cookie) for name, cookie in details.items()}
         shown = []
         for child, cookie in attributes:
             try:
@@ -57,36 +83,26 @@ def read_server_state(display: Display) -> ServerState:
             except xproto.WindowError:
                 continue
         state["shown windows"] = tuple(sorted(shown))
-        atoms = list(replies["root properties"].atoms)
-        values = [(atom, core.GetProperty(False, root, atom, 0, 0, 4096)) for atom in atoms]
-        for atom, cookie in values:
-            reply = cookie.reply()
-            state[f"root property {atom}"] = (reply.type, reply.value.buf())
+        state["keyboard symbols"] = {code: key for code, key in read_keys(display).items() if not key.empty}
     return state
 
 
+def differences(before: ServerState, now: ServerState) -> list[str]:
+    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+def is_lasting(difference: str) -> bool:
+    """Whether it will not go away by itself."""
+    return not difference.startswith(PASSING)
+
+
 def remove_strangers(display: Display, before: ServerState, now: ServerState) -> None:
-    """Delete root properties that were not there before: harmless to delete, and nobody owns them any more."""
+    """Delete root properties that were not there before, and connections whose programs are gone but which asked
+    the server to keep what they made."""
     with display.limited():
         for name in now.keys() - before.keys():
             if name.startswith("root property "):
                 display.core.DeleteProperty(display.root, int(name.rpartition(" ")[2]))
+        for base in set(now["connections"]) - set(before["connections"]):  # type: ignore[call-overload]
+            display.core.KillClient(base)
     display.sync()
-
-
-def _body(reply: object) -> bytes:
-    """A reply's bytes without its sequence number, which is different every time."""
-    data: bytes = reply.unpacker.buf if hasattr(reply, "unpacker") else repr(_plain(reply)).encode()  # type: ignore[attr-defined]
-    return data
-
-
-def _plain(value: object) -> object:
-    """A reply as nested tuples, leaving out what belongs to the exchange and not to the state."""
-    skipped = {"sequence", "unpacker", "bufsize", "conn", "timestamp"}
-    if hasattr(value, "__dict__"):
-        return tuple(
-            (name, _plain(item)) for name, item in sorted(vars(value).items()) if name not in skipped
-        )
-    if isinstance(value, (list, tuple)):
-        return tuple(_plain(item) for item in value)
-    return value

@@ -16,7 +16,8 @@ def list_windows(display: Display) -> list[Window]:
     """All managed windows from the bottom of the stack to the top, in two round trips."""
     names = ("_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_WM_NAME", "WM_NAME", "WM_CLASS",
              "_NET_WM_PID", "_NET_WM_STATE")  # fmt: skip
-    display.atoms(*names, "_NET_WM_STATE_HIDDEN")
+    maximized = ("_NET_WM_STATE_MAXIMIZED_HORZ", "_NET_WM_STATE_MAXIMIZED_VERT")
+    display.atoms(*names, "_NET_WM_STATE_HIDDEN", *maximized)
     with display.limited():
         listed, active = (display.ask_property(display.root, name) for name in names[:2])
         identifiers = display.words(listed.reply())
@@ -37,6 +38,7 @@ def list_windows(display: Display) -> list[Window]:
                 size, place = geometry.reply(), translated.reply()
             except (xproto.WindowError, xproto.DrawableError):
                 continue  # closed since it was listed
+            states = display.words(state)
             windows.append(
                 Window(
                     id=identifier,
@@ -48,7 +50,8 @@ def list_windows(display: Display) -> list[Window]:
                     width=size.width,
                     height=size.height,
                     focused=identifier == focused,
-                    minimized=display.atom("_NET_WM_STATE_HIDDEN") in display.words(state),
+                    minimized=display.atom("_NET_WM_STATE_HIDDEN") in states,
+                    maximized=all(display.atom(name) in states for name in maximized),
                 )
             )
     return windows

@@ -23,8 +23,10 @@ __all__ = ["Milestone", "Milestones", "Oracle", "View"]
 class View:
     """What an oracle sees in one moment; everything is read at most once."""
 
-    def __init__(self, desktop: SandboxDesktop) -> None:
+    def __init__(self, desktop: SandboxDesktop, last: Action | None = None) -> None:
         self.desktop = desktop
+        self.last = last
+        """The action before, which leaves things that no look can tell: a selection, a key held down."""
         self.size: Size = desktop.size
         self._windows: list[Window] | None = None
         self._trees: dict[str, Node] = {}

@@ -61,9 +61,14 @@ class Supervisor(Programs):
     def restart_display(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], int]:
         """End the episode and the display with all its state, and bring up a new one."""
         self.end_episode()
-        for pid in self.display_pids:
-            end(pid)
-            self.children.pop(pid, None)
+        # All of them: a child that the server started for a moment holds the socket that the next one needs.
+        while True:
+            left = self.pids()
+            if not left:
+                break
+            for pid in left:
+                end(pid)
+            self.reap()
         self.display_pids.clear()
         for name in os.listdir(self.private + "/fb"):
             os.unlink(self.private + "/fb/" + name)

@@ -1,0 +1,1 @@
+"""Who operates a desktop: agents, and the dict of their names."""

@@ -1,0 +1,29 @@
+"""Agents that always do the same, so that a task which they solve is known to be broken."""
+
+from __future__ import annotations
+
+from operant.agents.base import Agent
+from operant.types import Action, Observation
+
+__all__ = ["DoneAgent", "FailAgent", "NoopAgent"]
+
+
+class NoopAgent(Agent):
+    """Waits until the step cap ends the episode."""
+
+    def act(self, observation: Observation) -> Action:
+        return Action.wait()
+
+
+class DoneAgent(Agent):
+    """Says at once that it is done."""
+
+    def act(self, observation: Observation) -> Action:
+        return Action.done()
+
+
+class FailAgent(Agent):
+    """Says at once that it can't be done."""
+
+    def act(self, observation: Observation) -> Action:
+        return Action.fail("this agent always gives up")

@@ -1,0 +1,86 @@
+"""Agents by name. To add one: write ``operant/agents/<name>.py`` and one line in ``AGENTS``.
+
+``name`` is a key of ``AGENTS``; ``name:argument`` hands the argument to its factory (a checkpoint, say); any
+other ``module:factory`` is imported. Names are looked up and imported, never evaluated.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from operant.agents.base import Agent
+from operant.errors import AgentError, OperantError, UnknownAgent
+
+__all__ = ["AGENTS", "agent_factory", "make_agent"]
+
+#: name -> "module:factory", imported when it is asked for
+AGENTS: dict[str, str] = {
+    "random": "operant.agents.random_agent:RandomAgent",
+    "noop": "operant.agents.fixed:NoopAgent",
+    "done": "operant.agents.fixed:DoneAgent",
+    "fail": "operant.agents.fixed:FailAgent",
+    "oracle": "operant.agents.oracle:OracleAgent",
+}
+
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def agent_factory(name: str) -> Callable[[], Agent]:
+    """Makes agents of that name. The name is resolved now, so that a wrong one is known before anything starts."""
+    first, colon, argument = name.partition(":")
+    if first in AGENTS:
+        make = _import(name, AGENTS[first])
+        arguments = (argument,) if colon else ()
+    elif colon:
+        make, arguments = _import(name, name), ()
+    else:
+        near = difflib.get_close_matches(name, AGENTS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"agents: {', '.join(AGENTS)}, or module:factory"
+        raise UnknownAgent(f"there is no agent {name!r}", hint=hint)
+    return lambda: _make(name, make, arguments)
+
+
+def make_agent(name: str) -> Agent:
+    """One agent of that name."""
+    return agent_factory(name)()
+
+
+def _import(name: str, path: str) -> Callable[..., Any]:
+    module_name, _, attribute = path.partition(":")
+    if not (_DOTTED.fullmatch(module_name) and _DOTTED.fullmatch(attribute)):
+        raise UnknownAgent(f"{name!r} is not module:factory", hint="for example my_package.my_agent:make_agent")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except Exception as error:  # noqa: BLE001 - foreign code may raise anything when it is imported
+        raise UnknownAgent(
+            f"agent {name!r}: {module_name} can't be imported: {type(error).__name__}: {error}",
+            hint="modules are looked for in the current directory and in the installed packages",
+        ) from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            near = difflib.get_close_matches(part, dir(found), 1)
+            hint = f"did you mean {near[0]!r}?" if near else None
+            raise UnknownAgent(f"agent {name!r}: {module_name} has no {attribute}", hint=hint)
+        found = getattr(found, part)
+    if not callable(found):
+        raise UnknownAgent(f"agent {name!r}: {attribute} is a {type(found).__name__}, not a factory")
+    return found  # type: ignore[no-any-return]
+
+
+def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...]) -> Agent:
+    try:
+        agent = make(*arguments)
+    except OperantError:
+        raise
+    except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+        raise AgentError(f"agent {name!r} could not be made: {type(error).__name__}: {error}") from error
+    if not isinstance(agent, Agent):
+        raise AgentError(
+            f"agent {name!r}: the factory returned a {type(agent).__name__}, not an agent",
+            hint="subclass operant.agents.base.Agent",
+        )
+    return agent

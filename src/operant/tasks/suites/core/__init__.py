@@ -1,0 +1,24 @@
+"""The core suite: chores that people do, over real applications, one module per application.
+
+Every module lists its templates in ``TEMPLATES``; ``moves`` holds what their oracles share.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from operant.tasks.template import Template
+
+__all__ = ["MODULES", "TEMPLATES"]
+
+MODULES = ("calculator",)
+
+
+def _templates() -> Iterator[Template]:
+    for name in MODULES:
+        for template in importlib.import_module(f"{__name__}.{name}").TEMPLATES:
+            yield template()
+
+
+TEMPLATES: list[Template] = list(_templates())
