@@ -63,7 +63,7 @@ def fresh() -> Iterator[Callable[..., SandboxDesktop]]:
     made: list[SandboxDesktop] = []
 
     def make(**settings: Any) -> SandboxDesktop:
-        made.append(SandboxDesktop(DesktopConfig.of(**settings) if settings else None))
+        made.append(SandboxDesktop(DesktopConfig.build(**settings) if settings else None))
         return made[-1]
 
     yield make

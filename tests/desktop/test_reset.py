@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from operant.desktop.sandbox import SandboxDesktop
-from operant.types import Action, Button, ActionKind, Point
+from operant.types import Action, ActionKind, Button, Point
 
 pytestmark = pytest.mark.x11
 
@@ -88,7 +88,7 @@ TRACES: dict[str, list[list[str]]] = {
     "a deaf program": [["sh", "-c", "trap '' TERM HUP INT QUIT; setsid sleep 600 & exit 0"]],
     "a stopped program": [["sh", "-c", "sleep 600 & kill -STOP $!"]],
     "read-only files": [["sh", "-c", "mkdir -p a/b/c && touch a/b/c/d && chmod 400 a/b/c/d && chmod 500 a/b/c a/b a"]],
-    "files that nobody may touch": [["sh", "-c", "mkdir secret && touch secret/x && chmod 000 secret/x secret; chmod 000 /tmp/* ~"]],
+    "files that nobody may touch": [["sh", "-c", "mkdir secret && touch secret/x && chmod 000 secret/x secret; touch /tmp/x; chmod 000 /tmp/* ~"]],
     "files with odd names": [["sh", "-c", "touch -- -rf '*' \"$(printf 'a\\nb')\" \"$(printf '\\377')\" /tmp/.hidden; ln -s / loop; mkfifo pipe"]],
     "changed settings files": [["sh", "-c", "echo broken > .config/gtk-3.0/settings.ini; rm -rf .Xdefaults; echo exit > .profile"]],
     "a full /tmp": [["sh", "-c", "head -c 600M /dev/zero > /tmp/big; true"]],
@@ -102,7 +102,7 @@ TRACES: dict[str, list[list[str]]] = {
         for i in range(1000): os.mkdir("d"); os.chdir("d")""")],
     "another layout": [["setxkbmap", "-layout", "de,ru", "-option", "grp:alt_shift_toggle"]],
     "keys that mean others": [["xmodmap", "-e", "keycode 38 = b B", "-e", "keycode 56 = a A"]],
-    "modifiers that mean others": [["xmodmap", "-e", "clear control", "-e", "add control = Caps_Lock"]],
+    "modifiers that mean others": [["xmodmap", "-e", "remove lock = Caps_Lock", "-e", "add control = Caps_Lock"]],
     "keyboard actions": [["sh", "-c", "xkbcomp -I :0 -o m.xkb -xkb $DISPLAY >/dev/null 2>&1; xkbcomp $DISPLAY m.xkb 2>/dev/null;"
                           "sed -i 's/interpret Any+AnyOf(all)/interpret F5+AnyOf(all) { action= SetMods(modifiers=Shift); }; interpret Any+AnyOf(all)/' m.xkb;"
                           "xkbcomp m.xkb $DISPLAY >/dev/null 2>&1; true"]],
@@ -207,6 +207,15 @@ def test_killing_the_window_manager_over_x_is_undone(desktop: SandboxDesktop, un
     desktop.check()
     assert look(desktop)["frame"] == untouched["frame"]
     assert desktop.launch("mousepad").focused
+
+
+def test_the_background_is_as_it_was_also_where_it_is_drawn_anew(
+    desktop: SandboxDesktop, untouched: dict[str, object]
+) -> None:
+    desktop.run(TRACES["a background to come"][0])
+    desktop.reset()
+    desktop.run(x11("x.XClearWindow(d, root); x.XSync(d, 0)"))
+    assert desktop.frame().tobytes() == untouched["frame"]
 
 
 @pytest.mark.parametrize("how", ["--exit", "--restart", "--reconfigure"])

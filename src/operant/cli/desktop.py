@@ -29,7 +29,7 @@ def shot(
     from operant.config.desktop import DesktopConfig
     from operant.desktop.sandbox import SandboxDesktop
 
-    with SandboxDesktop(DesktopConfig.of(width=width, height=height)) as desktop:
+    with SandboxDesktop(DesktopConfig.build(width=width, height=height)) as desktop:
         if command:
             desktop.launch(command)
         out.parent.mkdir(parents=True, exist_ok=True)

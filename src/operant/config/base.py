@@ -18,7 +18,7 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     @classmethod
-    def of(cls, **values: Any) -> Any:
+    def build(cls, **values: Any) -> Any:
         """Build one, turning pydantic's report into a ConfigError."""
         try:
             return cls(**values)

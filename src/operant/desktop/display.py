@@ -243,11 +243,14 @@ class Display:
         """Split the screen into regions that applications take for monitors."""
         millimetres_per_pixel = 25.4 / 96
         with self.limited():
+            # An output that no region claims would go on as a monitor of its own, over the whole screen.
+            outputs = list(self.randr.GetScreenResourcesCurrent(self.root).reply().outputs)
             for index, monitor in enumerate(monitors):
+                claimed = outputs if index == 0 else []
                 info = xcffib.randr.MonitorInfo.synthetic(
-                    self.atom(f"OPERANT-{index}"), index == 0, False, 0,
+                    self.atom(f"OPERANT-{index}"), index == 0, False, len(claimed),
                     monitor.x, monitor.y, monitor.width, monitor.height,
-                    int(monitor.width * millimetres_per_pixel), int(monitor.height * millimetres_per_pixel), [],
+                    int(monitor.width * millimetres_per_pixel), int(monitor.height * millimetres_per_pixel), claimed,
                 )  # fmt: skip
                 self.randr.SetMonitor(self.root, info)
         self.sync()

@@ -26,6 +26,11 @@ def is_heldout_number(number: int) -> bool:
     return (abs(number) * 2654435761 >> 9) % 4 == 0
 
 
+def _doubled(number: int) -> bool:
+    digits = str(number)
+    return any(a == b for a, b in zip(digits, digits[1:], strict=False))
+
+
 class Draw:
     """A seeded source of parameters for one template, split and seed."""
 
@@ -49,21 +54,21 @@ class Draw:
             raise TaskError(f"the pool {pool!r} has {len(words)} words for {self.split}, not {count}")
         return [self._give(word) for word in self.random.sample(words, count)]
 
-    def number(self, low: int = 10, high: int = 999) -> int:
-        """A whole number in that range that belongs to this split."""
+    def number(self, low: int = 10, high: int = 999, *, doubles: bool = True) -> int:
+        """A whole number in that range that belongs to this split; without ``doubles``, no digit twice in a row."""
         wanted = self.split == "heldout"
-        fitting = [n for n in range(low, high + 1) if is_heldout_number(n) == wanted]
+        fitting = [n for n in range(low, high + 1) if is_heldout_number(n) == wanted and (doubles or not _doubled(n))]
         if not fitting:
             raise TaskError(f"no number from {low} to {high} belongs to {self.split}")
         number = self.random.choice(fitting)
         self._give(str(number))
         return number
 
-    def numbers(self, count: int, low: int = 10, high: int = 999) -> list[int]:
+    def numbers(self, count: int, low: int = 10, high: int = 999, *, doubles: bool = True) -> list[int]:
         """Different numbers of this split."""
         found: list[int] = []
         while len(found) < count:
-            number = self.number(low, high)
+            number = self.number(low, high, doubles=doubles)
             if number not in found:
                 found.append(number)
         return found

@@ -19,7 +19,16 @@ from operant.tasks.criteria.question import NoEvidence, Question, Refuted
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["MAX_FILE", "FileQuestion", "SandboxPath", "entry_exists", "inside", "is_directory", "read_file", "require_file"]
+__all__ = [
+    "MAX_FILE",
+    "FileQuestion",
+    "SandboxPath",
+    "entry_exists",
+    "inside",
+    "is_directory",
+    "read_file",
+    "require_file",
+]
 
 HOME = "/home/user"  # what programs of a sandbox see
 MAX_FILE = 32 << 20  # bytes of a file that a criterion looks at
@@ -71,7 +80,9 @@ def is_real(desktop: SandboxDesktop, path: str) -> bool:
 
 def entry_exists(desktop: SandboxDesktop, path: str) -> bool:
     """Whether anything lies there, be it a link that leads nowhere."""
-    found = desktop.run(["/usr/bin/find", posixpath.join(".", path), "-maxdepth", "0", "-printf", "x"], timeout_s=LOOK_S)
+    found = desktop.run(
+        ["/usr/bin/find", posixpath.join(".", path), "-maxdepth", "0", "-printf", "x"], timeout_s=LOOK_S
+    )
     return bool(found.stdout)
 
 

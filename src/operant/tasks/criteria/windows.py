@@ -18,8 +18,12 @@ __all__ = ["WindowAbsent", "WindowGeometry", "WindowTitle"]
 
 #: What people call an application -> the programs that are one.
 APPLICATIONS: dict[str, frozenset[str]] = {
-    "calculator": frozenset({"galculator", "gnome-calculator", "kcalc", "mate-calc", "qalculate-gtk", "xcalc"}),
-    "text editor": frozenset({"mousepad", "gedit", "gnome-text-editor", "kate", "kwrite", "pluma", "leafpad", "featherpad"}),
+    "calculator": frozenset(
+        {"galculator", "gnome-calculator", "kcalc", "mate-calc", "qalculate-gtk", "xcalc"}
+    ),
+    "text editor": frozenset(
+        {"mousepad", "gedit", "gnome-text-editor", "kate", "kwrite", "pluma", "leafpad", "featherpad"}
+    ),
     "file manager": frozenset({"pcmanfm", "pcmanfm-qt", "thunar", "nautilus", "dolphin", "caja", "nemo"}),
     "terminal": TERMINALS,
     "browser": frozenset({"chromium", "chrome", "firefox", "firefox-esr", "epiphany", "falkon"}),
@@ -104,7 +108,9 @@ class WindowGeometry(Question):
     @model_validator(mode="after")
     def _asks_something(self) -> WindowGeometry:
         if all(wanted is None for wanted in (*self._edges(), self.maximized, self.minimized)):
-            raise TaskError("a window_geometry without x, y, width, height, maximized or minimized asks nothing")
+            raise TaskError(
+                "a window_geometry without x, y, width, height, maximized or minimized asks nothing"
+            )
         return _needs_title_or_class(self, self.title, self.wm_class)
 
     def _edges(self) -> tuple[int | None, ...]:
@@ -126,7 +132,9 @@ class WindowGeometry(Question):
 
     def _fits(self, window: Window, monitors: tuple[Monitor, ...]) -> bool:
         found = (window.x, window.y, window.width, window.height)
-        placed = [(wanted, is_) for wanted, is_ in zip(self._edges(), found, strict=True) if wanted is not None]
+        placed = [
+            (wanted, is_) for wanted, is_ in zip(self._edges(), found, strict=True) if wanted is not None
+        ]
         if any(abs(wanted - is_) > self.tolerance for wanted, is_ in placed):
             return False
         if (placed or self.maximized) and self.minimized is None and window.minimized:
@@ -136,7 +144,9 @@ class WindowGeometry(Question):
         return self.maximized is None or self.maximized == (window.maximized and _fills(window, monitors))
 
 
-def _matches(window: Window, program: str | None, title: str | None, wm_class: str | None, exact: bool) -> bool:
+def _matches(
+    window: Window, program: str | None, title: str | None, wm_class: str | None, exact: bool
+) -> bool:
     if wm_class is not None and window.wm_class.lower() != wm_class.lower():
         return False
     if title is None:

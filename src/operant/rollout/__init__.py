@@ -1,0 +1,1 @@
+"""The only agent-environment loop, and the episodes that it leaves on disk."""

@@ -1,0 +1,142 @@
+"""What happened: steps and the episode that they make, whether it runs, was cut short or has ended.
+
+Plain records. Where they are kept is the business of ``store``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from operant.types import Action, Difficulty, Outcome
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["Episode", "EpisodeResult", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action and what it led to."""
+
+    number: int
+    """From 1."""
+    action: Action | None
+    """None if what the agent gave was no action."""
+    response: str = ""
+    reward: float = 0.0
+    done: bool = False
+    invalid: str | None = None
+    """Why nothing was done, if nothing was."""
+    info: Mapping[str, Any] = field(default_factory=dict)
+    agent_ms: float = 0.0
+    desktop_ms: float = 0.0
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """What else was seen after it: ``pointer`` (fractions), ``held_keys``, ``held_buttons``, ``windows``."""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    """What the agent wanted kept of it."""
+    timestamp: str = ""
+    screenshot: Path | None = None
+    """The screen after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeResult:
+    """How an episode ended."""
+
+    task: str
+    outcome: Outcome
+    why: str
+    """A sentence: what the criteria found, or what went wrong."""
+    reward: float = 0.0
+    steps: int = 0
+    invalid_steps: int = 0
+    agent_s: float = 0.0
+    desktop_s: float = 0.0
+    total_s: float = 0.0
+    agent_lost: bool = False
+    """The agent hangs in a call and must not be used again."""
+
+    @property
+    def success(self) -> bool:
+        return self.outcome is Outcome.SUCCESS
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode as it lies on disk. ``header`` is all of ``episode.json``."""
+
+    directory: Path
+    header: Mapping[str, Any]
+    steps: tuple[Step, ...]
+    first_screenshot: Path | None
+    """The screen before the first action."""
+
+    @property
+    def task(self) -> str:
+        return str(self.header["task"])
+
+    @property
+    def instruction(self) -> str:
+        return str(self.header["instruction"])
+
+    @property
+    def agent(self) -> str:
+        return str(self.header["agent"])
+
+    @property
+    def difficulty(self) -> Difficulty:
+        return Difficulty(self.header["difficulty"])
+
+    @property
+    def apps(self) -> tuple[str, ...]:
+        return tuple(self.header["apps"])
+
+    @property
+    def seed(self) -> int | None:
+        seed = self.header["seed"]
+        return None if seed is None else int(seed)
+
+    @property
+    def split(self) -> str | None:
+        return self.header["split"]  # type: ignore[no-any-return]
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """None while it runs, and for ever if it was cut short."""
+        outcome = self.header.get("outcome")
+        return None if outcome is None else Outcome(outcome)
+
+    @property
+    def finished(self) -> bool:
+        """It ended, and through no fault of the machine: there is nothing to run again."""
+        return self.outcome not in (None, Outcome.INFRA_ERROR)
+
+    @property
+    def why(self) -> str:
+        return str(self.header.get("why", ""))
+
+    @property
+    def screenshots(self) -> tuple[Path | None, ...]:
+        """The screen before the first action, and after each."""
+        return (self.first_screenshot, *(step.screenshot for step in self.steps))
+
+    def frame(self, number: int) -> npt.NDArray[np.uint8]:
+        """The screen after so many actions, RGB."""
+        import numpy as np
+        from PIL import Image
+
+        from operant.errors import ResultsError
+
+        path = self.screenshots[number]
+        try:
+            if path is None:
+                raise FileNotFoundError("it was not kept")
+            with Image.open(path) as image:
+                return np.asarray(image.convert("RGB"))
+        except OSError as error:
+            raise ResultsError(f"{self.directory}: no picture of step {number}: {error}") from error

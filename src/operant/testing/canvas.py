@@ -1,0 +1,77 @@
+"""Drawing for the fake desktop: filled boxes, outlines and lines of text on BGRX pixels."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFont
+
+__all__ = ["Box", "Canvas", "Colour", "text_width"]
+
+Box = tuple[int, int, int, int]
+"""x, y, width, height in pixels."""
+Colour = tuple[int, int, int]
+
+TEXT_SIZE = 13
+
+
+@lru_cache(maxsize=1)
+def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(TEXT_SIZE)
+
+
+@lru_cache(maxsize=4096)
+def _mask(text: str) -> npt.NDArray[np.uint16]:
+    """How much of each pixel a line of text covers, 0 to 255."""
+    left, top, right, bottom = _font().getbbox(text)
+    image = Image.new("L", (max(1, int(right)), TEXT_SIZE + 4))
+    ImageDraw.Draw(image).text((0, 0), text, fill=255, font=_font())
+    return np.asarray(image).astype(np.uint16)[:, :, None]
+
+
+def text_width(text: str) -> int:
+    return _mask(text).shape[1] if text else 0
+
+
+class Canvas:
+    """Pixels of one window, or of the whole screen."""
+
+    def __init__(self, width: int, height: int, colour: Colour) -> None:
+        self.pixels: npt.NDArray[np.uint8] = np.empty((height, width, 4), np.uint8)
+        self.pixels[:] = _bgrx(colour)
+
+    def fill(self, box: Box, colour: Colour) -> None:
+        x, y, width, height = box
+        self.pixels[max(y, 0) : max(y + height, 0), max(x, 0) : max(x + width, 0)] = _bgrx(colour)
+
+    def outline(self, box: Box, colour: Colour) -> None:
+        x, y, width, height = box
+        for edge in ((x, y, width, 1), (x, y + height - 1, width, 1), (x, y, 1, height), (x + width - 1, y, 1, height)):
+            self.fill(edge, colour)
+
+    def write(self, x: int, y: int, text: str, colour: Colour = (20, 20, 20)) -> None:
+        """One line of text whose upper left corner is there; what does not fit is cut off."""
+        if not text or x < 0 or y < 0:
+            return
+        mask = _mask(text)
+        target = self.pixels[y : y + mask.shape[0], x : x + mask.shape[1]]
+        mask = mask[: target.shape[0], : target.shape[1]]
+        target[:] = (target * (255 - mask) + np.array(_bgrx(colour), np.uint16) * mask) // 255
+
+    def write_centred(self, box: Box, text: str, colour: Colour = (20, 20, 20)) -> None:
+        x, y, width, height = box
+        self.write(x + max(2, (width - text_width(text)) // 2), y + (height - TEXT_SIZE - 3) // 2, text, colour)
+
+    def paste(self, other: Canvas, x: int, y: int) -> None:
+        """Put another canvas there; what lies outside is cut off."""
+        height, width = self.pixels.shape[:2]
+        left, top = max(x, 0), max(y, 0)
+        right, bottom = min(x + other.pixels.shape[1], width), min(y + other.pixels.shape[0], height)
+        if left < right and top < bottom:
+            self.pixels[top:bottom, left:right] = other.pixels[top - y : bottom - y, left - x : right - x]
+
+
+def _bgrx(colour: Colour) -> tuple[int, int, int, int]:
+    return colour[2], colour[1], colour[0], 0
