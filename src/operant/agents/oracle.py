@@ -25,7 +25,7 @@ class OracleAgent(PrivilegedAgent):
 
     def attach(self, desktop: SandboxDesktop, task: Task) -> None:
         if task.oracle is None:
-            raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one; those of a plain file do not")
+            raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
         self._desktop, self._task = desktop, task
 
     def act(self, observation: Observation) -> Action:

@@ -30,7 +30,7 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def agent_factory(name: str) -> Callable[[], Agent]:
-    """Makes agents of that name. The name is resolved now, so that a wrong one is known before anything starts."""
+    """Makes agents of that name; a wrong name is an error now, before anything starts."""
     first, colon, argument = name.partition(":")
     if first in AGENTS:
         make = _import(name, AGENTS[first])
@@ -52,10 +52,12 @@ def make_agent(name: str) -> Agent:
 def _import(name: str, path: str) -> Callable[..., Any]:
     module_name, _, attribute = path.partition(":")
     if not (_DOTTED.fullmatch(module_name) and _DOTTED.fullmatch(attribute)):
-        raise UnknownAgent(f"{name!r} is not module:factory", hint="for example my_package.my_agent:make_agent")
+        raise UnknownAgent(
+            f"{name!r} is not module:factory", hint="for example my_package.my_agent:make_agent"
+        )
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:  # noqa: BLE001 - foreign code may raise anything when it is imported
+    except Exception as error:  # foreign code may raise anything when it is imported
         raise UnknownAgent(
             f"agent {name!r}: {module_name} can't be imported: {type(error).__name__}: {error}",
             hint="modules are looked for in the current directory and in the installed packages",
@@ -76,7 +78,7 @@ def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...]) -> Ag
         agent = make(*arguments)
     except OperantError:
         raise
-    except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+    except Exception as error:  # foreign code may raise anything
         raise AgentError(f"agent {name!r} could not be made: {type(error).__name__}: {error}") from error
     if not isinstance(agent, Agent):
         raise AgentError(

@@ -203,7 +203,7 @@ def _against_pyautogui(count: int, python: str | None) -> dict[str, Any]:
     if theirs.returncode != 0:
         note = "not measured: " + " ".join(theirs.stderr.split())[-300:]
         return {"vs_pyautogui_mss_click_frame": None, "pyautogui": {"note": note}}
-    usual = json.loads(theirs.stdout)
+    usual = json.loads(theirs.stdout.splitlines()[-1])  # python-xlib may complain before
     return {
         "vs_pyautogui_mss_click_frame": usual["click_frame_ms"] / ours,
         "pyautogui": {**usual, "operant_click_settled_frame_ms": ours},

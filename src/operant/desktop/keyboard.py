@@ -132,9 +132,9 @@ class Keyboard:
             start = 0
             while start < len(keysyms):
                 start = self._type_some(keysyms, start)
-        finally:
             if in_the_way or len(keysyms) > BATCH:
                 self.drain()  # a long text takes a program longer than a step is watched
+        finally:
             if in_the_way:
                 self._lock(in_the_way, in_the_way)
 

@@ -104,7 +104,7 @@ class SandboxDesktop:
         finally:
             os.close(framebuffer)
         self._begin_episode()
-        self._seat = Seat(self._connect_display(), screen, self._activity)
+        self._seat = Seat(self._connect_display(), screen, self._busy)
         self._seat.prepare(self.monitors, self.config.start_timeout_s)
 
     def _connect_display(self) -> Display:
@@ -185,7 +185,7 @@ class SandboxDesktop:
     def check(self) -> None:
         """Raise a typed error unless every part of the desktop answers."""
         with self._use():
-            self._activity()
+            self._busy()
             self._running_episode().call("stat", path=".")
             if window_manager_name(self._open().display) is None:
                 raise DesktopDied("the window manager is gone")
@@ -351,9 +351,8 @@ class SandboxDesktop:
 
     # Inside.
 
-    def _activity(self) -> tuple[int, int]:
-        answer = self._supervisor.call("busy")
-        return answer["running"], answer["turns"]
+    def _busy(self, *, surely: bool = False) -> bool:
+        return bool(self._supervisor.call("busy", surely=surely)["busy"])
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[None]:

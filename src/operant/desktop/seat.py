@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,18 +37,19 @@ DOUBLE_CLICK_PX = 8  # farther apart, no toolkit takes two clicks for a double c
 STEP_S = 0.001  # how long to wait between two looks at the programs
 
 
+class Busy(Protocol):
+    """Whether any program has something to do. One look can miss work that is just being handed on; ``surely`` can't."""
+
+    def __call__(self, *, surely: bool = False) -> bool: ...
+
+
 class Seat:
-    """What sits between an owner and the X server of a sandbox. 
+    """What sits between an owner and the X server of a sandbox. ``busy`` tells whether any program is."""
 
-    ``activity`` tells how many of its threads run, and how many turns on a processor all have had so far.
-    """
-
-    def __init__(
-        self, display: Display, framebuffer: Framebuffer, activity: Callable[[], tuple[int, int]]
-    ) -> None:
+    def __init__(self, display: Display, framebuffer: Framebuffer, busy: Busy) -> None:
         self.display = display
         self.framebuffer = framebuffer
-        self.activity = activity
+        self.busy = busy
         self.input = Input(display, self.quiesce)
         self._cursor = 0
         self._pristine: tuple[ServerState, npt.NDArray[np.uint8]] | None = None
@@ -157,13 +158,8 @@ class Seat:
     def quiesce(self) -> None:
         """Return when every program has dealt with what was sent and sleeps, or after a bounded time."""
         deadline = time.monotonic() + QUIESCE_S
-        while self.busy() and time.monotonic() < deadline:
+        while self.busy(surely=True) and time.monotonic() < deadline:
             self.display.wait_events(STEP_S)
-
-    def busy(self) -> bool:
-        """Whether any program has something to do: one look can miss work that is just being handed on."""
-        first = self.activity()
-        return first[0] > 0 or self.activity() != first
 
     def close(self) -> None:
         self.display.close()

@@ -1,7 +1,7 @@
 """A thread that does one call after another and is waited for only so long.
 
-A call that does not end in time can't be stopped in Python, so its thread is left behind (it ends when the call
-does) and takes no further calls. Knows nothing of agents.
+A call that does not end in time can't be stopped in Python, so its thread is left behind (it ends when the
+call does) and takes no further calls. Knows nothing of agents.
 """
 
 from __future__ import annotations

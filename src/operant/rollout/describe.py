@@ -31,14 +31,18 @@ def _words(action: Action, screen: Size | None, longest: int) -> str:
     if kind is ActionKind.MOVE:
         return f"move to {_place(action.point, screen)}" if action.point else "move"
     if kind in (ActionKind.MOUSE_DOWN, ActionKind.MOUSE_UP):
-        return f"{'press' if kind is ActionKind.MOUSE_DOWN else 'release'} the {action.button.value} button{at}"
+        return (
+            f"{'press' if kind is ActionKind.MOUSE_DOWN else 'release'} the {action.button.value} button{at}"
+        )
     if kind is ActionKind.DRAG:
         places = [_place(point, screen) for point in action.path]
         start = f" from {places[0]}" if len(places) > 1 else ""
         return f"{held}{button}drag{start} to {places[-1]}"
     if kind is ActionKind.SCROLL:
         amounts = [(action.dy, "down", "up"), (action.dx, "right", "left")]
-        said = [f"{forth if amount > 0 else back} {abs(amount):g}" for amount, forth, back in amounts if amount]
+        said = [
+            f"{forth if amount > 0 else back} {abs(amount):g}" for amount, forth, back in amounts if amount
+        ]
         unit = "" if action.unit.value == "notch" else " pixels"
         return f"{held}scroll {' and '.join(said) or 'by nothing'}{unit}{at}"
     if kind in (ActionKind.KEY, ActionKind.KEY_DOWN, ActionKind.KEY_UP, ActionKind.HOLD):
@@ -50,8 +54,8 @@ def _words(action: Action, screen: Size | None, longest: int) -> str:
         return f"wait {action.duration:g} s" if action.duration else "wait"
     if kind is ActionKind.CALL:
         arguments = [repr(a) for a in action.args] + [f"{name}={value!r}" for name, value in action.kwargs]
-        return f"call {_cut(f'{action.function}({chr(44).join(arguments)})', longest)}"
-    return kind.value + (f" {_quote(action.text, longest)}" if action.text else "")
+        return "call " + _cut(f"{action.function}({', '.join(arguments)})", longest)
+    return str(kind.value) + (f" {_quote(action.text, longest)}" if action.text else "")
 
 
 def _place(point: Point | None, screen: Size | None) -> str:

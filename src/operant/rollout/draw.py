@@ -1,4 +1,4 @@
-"""Actions drawn on the screens that they were done to: a ring for a click, a path for a drag, words for the rest.
+"""Actions drawn on the screens that they were done to: a ring for a click, a path for a drag, a line of text.
 
 Works on Pillow images and knows nothing of files or episodes.
 """
@@ -11,7 +11,6 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
-from operant.rollout.describe import describe
 from operant.types import Action, ActionKind, Point, Size
 
 __all__ = ["draw_action", "draw_caption"]
@@ -20,11 +19,11 @@ RING = (230, 57, 70, 255)
 HALO = (255, 255, 255, 220)
 SHADE = (18, 22, 30, 210)
 SAID = (244, 246, 250, 255)
-WRONG = (255, 180, 84, 255)
+WARNED = (255, 180, 84, 255)
 
 
 def draw_action(image: Image.Image, action: Action | None, pointer: Point | None = None) -> Image.Image:
-    """A copy of the screen with the action on it; ``pointer`` is where it was, for actions without a place."""
+    """A copy of the screen with the action on it; ``pointer`` is for actions that name no place."""
     canvas = image.convert("RGBA")
     layer = Image.new("RGBA", canvas.size)
     pen = _Pen(layer)
@@ -45,20 +44,21 @@ def draw_action(image: Image.Image, action: Action | None, pointer: Point | None
     return Image.alpha_composite(canvas, layer).convert("RGB")
 
 
-def draw_caption(image: Image.Image, action: Action | None, *, before: str = "", invalid: str | None = None) -> Image.Image:
-    """A copy of the screen with a strip at the bottom that says what is done."""
+def draw_caption(image: Image.Image, text: str, *, warning: bool = False) -> Image.Image:
+    """A copy of the screen with a line of text in a strip at the bottom."""
     canvas = image.convert("RGBA")
     layer = Image.new("RGBA", canvas.size)
     width, height = canvas.size
     font = _font(max(12, round(height / 40)))
-    text = before + (f"invalid: {invalid}" if invalid else describe(action, Size(width, height)))
     strip = round(font.size * 1.9)
     draw = ImageDraw.Draw(layer)
     draw.rectangle((0, height - strip, width, height), fill=SHADE)
     room = width - font.size * 1.4
     while len(text) > 1 and draw.textlength(text, font=font) > room:
         text = text[:-2] + "…"
-    draw.text((font.size * 0.7, height - strip / 2), text, font=font, fill=WRONG if invalid else SAID, anchor="lm")
+    draw.text(
+        (font.size * 0.7, height - strip / 2), text, font=font, fill=WARNED if warning else SAID, anchor="lm"
+    )
     return Image.alpha_composite(canvas, layer).convert("RGB")
 
 

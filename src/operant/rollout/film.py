@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 from fractions import Fraction
@@ -13,9 +12,10 @@ import numpy as np
 from PIL import Image
 
 from operant.errors import ResultsError
+from operant.rollout.describe import describe
 from operant.rollout.draw import draw_action, draw_caption
 from operant.rollout.episode import Episode
-from operant.types import Point
+from operant.types import Outcome, Point, Size
 
 __all__ = ["pictures", "write_gif", "write_mp4"]
 
@@ -29,11 +29,17 @@ def pictures(episode: Episode) -> Iterator[tuple[Image.Image, int]]:
         pointer = state.get("pointer")
         screen = Image.fromarray(episode.frame(step.number - 1))
         drawn = draw_action(screen, step.action, Point(*pointer) if pointer else None)
-        yield draw_caption(drawn, step.action, before=f"{step.number}. ", invalid=step.invalid), ACTION_MS
+        said = f"invalid: {step.invalid}" if step.invalid else describe(step.action, Size(*screen.size))
+        yield draw_caption(drawn, f"{step.number}. {said}", warning=step.invalid is not None), ACTION_MS
         state = step.state
     outcome = episode.outcome.value.replace("_", " ") if episode.outcome else "cut short"
     screen = Image.fromarray(episode.frame(len(episode.steps)))
-    yield draw_caption(screen, None, before=f"{outcome}: {episode.why}"[:200], invalid=None), LAST_MS
+    yield (
+        draw_caption(
+            screen, f"{outcome}: {episode.why}"[:200], warning=episode.outcome is not Outcome.SUCCESS
+        ),
+        LAST_MS,
+    )
 
 
 def write_mp4(episode: Episode, path: Path) -> None:
@@ -46,7 +52,9 @@ def write_mp4(episode: Episode, path: Path) -> None:
         at_ms = 0
         for picture, hold_ms in pictures(episode):
             pixels = np.asarray(picture)
-            pixels = pixels[: pixels.shape[0] // 2 * 2, : pixels.shape[1] // 2 * 2]  # the format wants even sides
+            pixels = pixels[
+                : pixels.shape[0] // 2 * 2, : pixels.shape[1] // 2 * 2
+            ]  # the format wants even sides
             if stream is None:
                 stream = container.add_stream("libx264", rate=25, options={"preset": "veryfast", "crf": "23"})
                 stream.height, stream.width = pixels.shape[:2]
@@ -72,9 +80,10 @@ def write_gif(episode: Episode, path: Path, *, width: int = 800) -> int:
         shown.append(picture.resize((width, height), Image.Resampling.LANCZOS))
         held.append(hold_ms)
     try:
-        with contextlib.suppress(FileExistsError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        shown[0].save(path, "GIF", save_all=True, append_images=shown[1:], duration=held, loop=0, optimize=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shown[0].save(
+            path, "GIF", save_all=True, append_images=shown[1:], duration=held, loop=0, optimize=True
+        )
     except OSError as error:
         raise ResultsError(f"{path} can't be written: {error}") from error
     return len(shown)

@@ -39,11 +39,15 @@ LONGEST_NAME = 120
 
 def safe_name(text: str) -> str:
     """One component of a path, readable, and different for different texts."""
-    name = re.sub(r"[^\w.,=+-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace")), text)
+    name = re.sub(r"[^\w.,=+-]|^\.", _in_hexadecimal, text)
     if len(name.encode()) > LONGEST_NAME:
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
         name = name.encode()[: LONGEST_NAME - 13].decode("utf-8", "ignore") + "-" + digest
     return name or "%00"
+
+
+def _in_hexadecimal(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace"))
 
 
 def agent_directory(root: Path, observation_type: str, agent: str) -> Path:

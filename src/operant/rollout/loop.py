@@ -1,8 +1,8 @@
-"""The only agent-environment loop: one agent, one environment, one task, from the first look to a typed outcome.
+"""The only agent-environment loop: one agent, one task, from the first look to a typed outcome.
 
-A bad episode is data, not a crash. Whatever an agent does (raises, returns garbage, points off the screen, hangs)
-ends in a recorded step or a recorded failure; whatever the machine does wrong ends in an infra error, which is
-nobody's failure and which the caller may try again. Knows nothing of pools, suites or files.
+A bad episode is data, not a crash. Whatever an agent does (raises, returns garbage, points off the screen,
+hangs) ends in a recorded step or a recorded failure; whatever the machine does wrong ends in an infra error,
+which is nobody's failure and which the caller may try again. Knows nothing of pools, suites or files.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def run_episode(
 ) -> EpisodeResult:
     """Play one episode. ``prepared`` says that the task's set-up was done; ``seed`` is for agents that draw.
 
-    Raises ``Stopped`` when ``stop`` is set meanwhile, and the recorder's own errors; nothing else of an agent's
-    or a desktop's making.
+    Raises ``Stopped`` when ``stop`` is set meanwhile, and the recorder's own errors; nothing else that an
+    agent or a desktop could cause.
     """
     with Deadline() as deadline:
         episode = _Run(agent, environment, task, recorder, limits or Limits(), deadline, stop)
@@ -146,7 +146,8 @@ class _Run:
             return self._result(Outcome.VERIFIER_ERROR, error.message)
         except (OperantError, OSError) as error:
             self._check_stop()  # a desktop that is closed under us because everything ends
-            return self._result(Outcome.INFRA_ERROR, f"{type(error).__name__}: {getattr(error, 'message', error)}")
+            why = f"{type(error).__name__}: {getattr(error, 'message', error)}"
+            return self._result(Outcome.INFRA_ERROR, why)
 
     def _begin(self, prepared: bool) -> Observation:
         began = time.perf_counter()
@@ -202,8 +203,8 @@ class _Run:
             return Decision(None, error=error.message)
         decision = said if isinstance(said, Decision) else Decision(said)
         if decision.action is None:
-            error = decision.error or "the agent gave no action"
-            return Decision(None, str(decision.response), str(error), decision.record)
+            why = str(decision.error) or "the agent gave no action"
+            return Decision(None, str(decision.response), why, decision.record)
         wrong = _what_is_wrong(decision.action)
         if wrong is not None:
             return Decision(None, str(decision.response), wrong, decision.record)
@@ -216,7 +217,7 @@ class _Run:
             raise _AgentFailed(f"agent timeout: {error.message}") from error
         except InvalidAction:
             raise
-        except BaseException as error:  # noqa: BLE001 - whatever foreign code raises, even SystemExit
+        except BaseException as error:  # whatever foreign code raises, even SystemExit
             if isinstance(error, DesktopError) and isinstance(self.agent, PrivilegedAgent):
                 raise  # it looked behind the screen, and there was no desktop any more
             if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
@@ -243,7 +244,7 @@ class _Run:
 
 
 def _what_is_wrong(action: object) -> str | None:
-    """Why something is no action; None if it is one. Also finds fields of the wrong type inside a real one."""
+    """Why something is no action; None if it is one. Also finds fields of the wrong type in a real one."""
     if not isinstance(action, Action):
         return f"the agent returned {_quote(action)}, a {type(action).__name__} and not an action"
     try:

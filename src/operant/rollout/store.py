@@ -1,12 +1,12 @@
 """Episodes on disk: written step by step so that a crash at any moment leaves something readable.
 
-While an episode runs, its directory holds ``episode.partial.json`` (what is known from the start) and a growing
-``traj.jsonl``; a line is appended only after its screenshot is complete. The last act is to rename
+While an episode runs, its directory holds ``episode.partial.json`` (what is known from the start) and a
+growing ``traj.jsonl``; a line is appended only after its screenshot is complete. The last act is to rename
 ``episode.json`` into place: where it is, the episode ended; where it is not, it was cut short.
 
-Screenshots are PNGs of full colour at zlib level 6 (about 25-45 KB for 1280x800 in 35 ms, in a thread beside the
-episode). Lossless WebP takes a third of that, but OSWorld's tools want PNGs; a palette would lose colours, since
-font smoothing alone makes more than 256. A screen that did not change is a hard link to the one before.
+Screenshots are PNGs of full colour at zlib level 6 (about 25-45 KB for 1280x800, in 35 ms of a thread beside
+the episode). Lossless WebP takes a third of that, but OSWorld's tools want PNGs; a palette would lose colours,
+since font smoothing alone makes more than 256. A screen that did not change is a hard link to the last one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import queue
 import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,9 @@ class EpisodeWriter:
         self._header: dict[str, Any] = {"format": FORMAT, **about}
         self._steps: list[Step] = []
         self._size = Size(1, 1)
-        self._jobs: queue.Queue[tuple[npt.NDArray[np.uint8], Path, Step | None] | None] = queue.Queue(WAITING_FRAMES)
+        self._jobs: queue.Queue[tuple[npt.NDArray[np.uint8], Path, Step | None] | None] = queue.Queue(
+            WAITING_FRAMES
+        )
         self._thread: threading.Thread | None = None
         self._failure: OSError | None = None
 
@@ -89,12 +92,14 @@ class EpisodeWriter:
         height, width = observation.screen.shape[:2]
         self._size = Size(width, height)
         name = layout.screenshot_name(0, layout.timestamp(_now()))
-        self._header |= {"screen": [width, height], "first_screenshot": name, "first_state": _pointer(observation)}
+        self._header |= {
+            "screen": [width, height],
+            "first_screenshot": name,
+            "first_state": _pointer(observation),
+        }
         self._put(observation, self.directory / name, None)
 
     def step(self, step: Step, observation: Observation) -> None:
-        from dataclasses import replace
-
         stamp = layout.timestamp(_now())
         path = self.directory / layout.screenshot_name(step.number, stamp)
         step = replace(step, timestamp=stamp, screenshot=path)
@@ -118,11 +123,10 @@ class EpisodeWriter:
                 from operant.rollout.film import write_mp4
 
                 first = self.directory / str(self._header["first_screenshot"])
-                write_mp4(
-                    Episode(self.directory, self._header, tuple(self._steps), first), self.directory / layout.RECORDING
-                )
+                episode = Episode(self.directory, self._header, tuple(self._steps), first)
+                write_mp4(episode, self.directory / layout.RECORDING)
             if result.outcome.is_experience:
-                # Without it OSWorld's tools take the task as not done yet, which is right after an infra error.
+                # Without it OSWorld's tools take the task as not done yet: right after an infra error.
                 write_atomically(self.directory / layout.RESULT, f"{result.reward}\n")
             write_atomically(self.directory / layout.EPISODE, _dump(self._header), sync=True)
             (self.directory / layout.PARTIAL).unlink(missing_ok=True)
@@ -284,7 +288,10 @@ def read_episode(directory: Path) -> Episode:
     header = _read_header(directory)
     first = header.get("first_screenshot")
     return Episode(
-        directory, header, tuple(_read_steps(directory)), directory / _base_name(first, directory) if first else None
+        directory,
+        header,
+        tuple(_read_steps(directory)),
+        directory / _base_name(first, directory) if first else None,
     )
 
 
@@ -305,7 +312,9 @@ def _read_header(directory: Path) -> dict[str, Any]:
         if "outcome" in header and header["outcome"] not in {outcome.value for outcome in Outcome}:
             raise ResultsError(f"{path}: {header['outcome']!r} is not an outcome")
         return header
-    raise ResultsError(f"{directory} holds no episode", hint=f"an episode is a directory with {layout.EPISODE} in it")
+    raise ResultsError(
+        f"{directory} holds no episode", hint=f"an episode is a directory with {layout.EPISODE} in it"
+    )
 
 
 def _read_steps(directory: Path) -> Iterator[Step]:
@@ -316,7 +325,8 @@ def _read_steps(directory: Path) -> Iterator[Step]:
         return
     except OSError as error:
         raise ResultsError(f"{path} can't be read: {error}") from error
-    for index, line in enumerate(lines[:-1], 1):  # what follows the last line's end was cut off, or is nothing
+    # What follows the last line's end was cut off, or is nothing.
+    for index, line in enumerate(lines[:-1], 1):
         try:
             yield _read_step(json.loads(line), directory)
         except (ValueError, KeyError, TypeError, InvalidAction) as error:

@@ -75,8 +75,8 @@ def _touch(args: list[str], files: FakeFiles, stdin: bytes) -> bytes:
 
 def _test(args: list[str], files: FakeFiles, stdin: bytes) -> bytes:
     flag, path = (args + ["", ""])[:2]
-    found = {"-e": files.exists, "-d": files.is_dir, "-f": lambda p: files.exists(p) and not files.is_dir(p)}
-    if flag not in found or not found[flag](path):
+    there, is_dir = files.exists(path), files.is_dir(path)
+    if not {"-e": there, "-d": is_dir, "-f": there and not is_dir}.get(flag, False):
         raise _Failed("")
     return b""
 

@@ -194,23 +194,25 @@ class Entry(Widget):
         self.caret += len(text)
         self._tell()
 
-    def set(self, text: str) -> None:
+    def replace(self, text: str) -> None:
         """Change the text from outside."""
         self.text, self.caret, self.all_selected = text, len(text), False
 
     def key(self, chord: tuple[str, ...], pasteboard: Pasteboard) -> bool:
         if chord == ("ctrl", "a"):
             self.all_selected = True
-        elif chord in (("ctrl", "c"), ("ctrl", "x")):
-            if self.all_selected:
-                pasteboard.set(self.text)
-                if chord[1] == "x":
-                    self._replace_selection()
-                    self._tell()
+        elif chord == ("ctrl", "c"):
+            self._copy(pasteboard)
+        elif chord == ("ctrl", "x"):
+            self._copy(pasteboard)
+            self._replace_selection()
+            self._tell()
         elif chord == ("ctrl", "v"):
             self.insert(pasteboard.get() or "")
-        elif chord in (("backspace",), ("delete",)):
-            self._delete(forward=chord[0] == "delete")
+        elif chord == ("backspace",):
+            self._delete(forward=False)
+        elif chord == ("delete",):
+            self._delete(forward=True)
         elif chord in (("left",), ("right",), ("home",), ("end",)):
             self.all_selected = False
             places = {"left": self.caret - 1, "right": self.caret + 1, "home": 0, "end": len(self.text)}
@@ -236,9 +238,13 @@ class Entry(Widget):
             self.caret -= 1
         self._tell()
 
+    def _copy(self, pasteboard: Pasteboard) -> None:
+        if self.all_selected:
+            pasteboard.set(self.text)
+
     def _replace_selection(self) -> None:
         if self.all_selected:
-            self.set("")
+            self.replace("")
 
     def _tell(self) -> None:
         if self.changed is not None:

@@ -18,12 +18,20 @@ class Activity:
         self.loads = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
         self.threads: list[tuple[int, int]] = []
 
-    def now(self) -> tuple[int, int]:
-        """How many threads run or are about to, and how many turns on a processor all of them have had so far.
+    def busy(self, *, surely: bool) -> bool:
+        """Whether any thread runs or is about to.
 
         The threads are looked at one after the other, so two that hand work to each other can both be seen
-        asleep. Nothing ran between two answers only if both say that none runs and name the same turns.
+        asleep. With ``surely``, nothing is idle unless two looks agree that none runs and that none has had a
+        turn on a processor between them.
         """
+        self.find_threads()
+        if not surely:
+            return self.running()
+        turns = self.turns()
+        return self.running() or self.running() or self.turns() != turns
+
+    def find_threads(self) -> None:
         newest = os.pread(self.loads, 128, 0).rpartition(b" ")[2]
         if newest != self.newest:
             self.forget()
@@ -32,21 +40,32 @@ class Activity:
                 with contextlib.suppress(OSError):
                     for thread in os.listdir("/proc/%d/task" % pid):
                         self.watch("/proc/%d/task/%s/" % (pid, thread))
-        running = turns = 0
+
+    def running(self) -> bool:
         gone = []
-        for thread in self.threads:
-            state, schedule = thread
-            try:
-                text = os.pread(state, 64, 0)
+        try:
+            for thread in self.threads:
+                try:
+                    text = os.pread(thread[0], 64, 0)
+                except OSError:
+                    gone.append(thread)
+                    continue
                 # "PID (NAME) STATE ...": the name may hold anything, but is at most 15 bytes long.
-                running += text[text.rfind(b")") + 2 : text.rfind(b")") + 3] in (b"R", b"D")
-                turns += int(os.pread(schedule, 64, 0).split()[2])
-            except OSError:
-                gone.append(thread)
-        for thread in gone:
-            self.threads.remove(thread)
-            close(thread)
-        return running, turns
+                if text[text.rfind(b")") + 2 : text.rfind(b")") + 3] in (b"R", b"D"):
+                    return True
+        finally:
+            for thread in gone:
+                self.threads.remove(thread)
+                close(thread)
+        return False
+
+    def turns(self) -> int:
+        """How often any of the threads has been given a processor so far."""
+        total = 0
+        for _state, schedule in self.threads:
+            with contextlib.suppress(OSError):
+                total += int(os.pread(schedule, 64, 0).split()[2])
+        return total
 
     def watch(self, place: str) -> None:
         state = os.open(place + "stat", os.O_RDONLY | os.O_CLOEXEC)

@@ -262,6 +262,9 @@ def answer(programs: Programs, operations: frozenset[str], message: dict[str, An
         reply, *given = result if isinstance(result, tuple) else (result,)
     except OSError as error:
         reply = {"errno": error.errno or errno.EIO, "error": str(error)}
+    except (KeyError, TypeError, ValueError) as error:
+        # A malformed request is the owner's mistake; it must not end the desktop.
+        reply = {"errno": errno.EINVAL, "error": "%s: %s" % (type(error).__name__, error)}
     reply["id"] = message["id"]
     wire.send(programs.control, reply, tuple(given))
     for fd in (*fds, *given):

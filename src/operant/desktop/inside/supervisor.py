@@ -177,9 +177,8 @@ class Supervisor(Programs):
         return episode.descendants(os.getpid())
 
     def busy(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """How many threads run or are about to, and how many turns all have had."""
-        running, turns = self.activity.now()
-        return {"running": running, "turns": turns}
+        """Whether any program of the desktop runs or is about to."""
+        return {"busy": self.activity.busy(surely=message["surely"])}
 
     def usage(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Memory by process, in kilobytes, with shared pages split among those who share them."""
@@ -256,9 +255,9 @@ def main() -> None:
         os.makedirs("/operant/mqueue", exist_ok=True)
         kernel.mount("mqueue", "/operant/mqueue", "mqueue")
         os.makedirs("/tmp/.X11-unix", exist_ok=True)
+        kernel.keep_capabilities_to_self()
     else:
         kernel.adopt_orphans()
-    kernel.keep_capabilities_to_self()
     try:
         episode.serve(supervisor, Supervisor.OPERATIONS, wake, {owner: owner_gone}, supervisor.enforce_memory)
     except wire.Closed:

@@ -13,13 +13,13 @@ __all__ = ["AllOf", "AnyOf", "Not"]
 class AllOf(Criterion):
     """All of these hold."""
 
-    of: tuple[SerializeAsAny[Criterion], ...] = Field(min_length=1)
+    criteria: tuple[SerializeAsAny[Criterion], ...] = Field(alias="of", min_length=1)
     """The criteria, asked in this order until one does not hold."""
 
     def check(self, world: World) -> Verdict:
         unclear: Verdict | None = None
         found = []
-        for criterion in self.of:
+        for criterion in self.criteria:
             verdict = criterion.check(world)
             if isinstance(verdict, Unclear):
                 unclear = unclear or verdict
@@ -32,13 +32,13 @@ class AllOf(Criterion):
 class AnyOf(Criterion):
     """At least one of these holds."""
 
-    of: tuple[SerializeAsAny[Criterion], ...] = Field(min_length=1)
+    criteria: tuple[SerializeAsAny[Criterion], ...] = Field(alias="of", min_length=1)
     """The criteria, asked in this order until one holds."""
 
     def check(self, world: World) -> Verdict:
         unclear: Verdict | None = None
         found = []
-        for criterion in self.of:
+        for criterion in self.criteria:
             verdict = criterion.check(world)
             if verdict:
                 return verdict
@@ -51,9 +51,9 @@ class AnyOf(Criterion):
 class Not(Criterion):
     """That does not hold."""
 
-    of: SerializeAsAny[Criterion]
+    criterion: SerializeAsAny[Criterion] = Field(alias="of")
     """The criterion."""
 
     def check(self, world: World) -> Verdict:
-        verdict = self.of.check(world)
+        verdict = self.criterion.check(world)
         return verdict if isinstance(verdict, Unclear) else Verdict(not verdict.holds, verdict.why)

@@ -10,7 +10,7 @@ import re
 from html.parser import HTMLParser
 from xml.etree.ElementTree import Element
 
-from pydantic import Field, StrictFloat, StrictInt, StrictStr, field_validator, model_validator
+from pydantic import StrictFloat, StrictInt, StrictStr, field_validator, model_validator
 
 from operant.errors import TaskError, VerifierError
 from operant.tasks.criteria.base import Verdict, World
@@ -55,7 +55,7 @@ class SpreadsheetCell(FileQuestion):
             )
         return self
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         data = read_file(world, self.path)
         column, row = _column_and_row(self.cell)
         kind = _extension(self.path)
@@ -82,7 +82,7 @@ class DocumentText(FileQuestion):
             raise TaskError("a document_text needs contains or equals")
         return self
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         said = _flat(self._text(world))
         holds = True
         if self.contains is not None:

@@ -15,6 +15,7 @@ from operant.tasks.criteria.places import (
     entry_exists,
     is_directory,
     is_real,
+    list_directory,
     read_file,
     require_file,
 )
@@ -29,7 +30,7 @@ class FileExists(FileQuestion):
     kind: Literal["any", "file", "directory"] = "file"
     """What it must be."""
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         directory = is_directory(world, self.path)
         if directory is None:
             return Verdict(False, f"nothing is at {self.path}")
@@ -46,8 +47,11 @@ class FileNotExists(Question):
     """Where; relative paths start at HOME."""
 
     def judge(self, world: World) -> Verdict:
-        if is_directory(world, self.path) is not None or entry_exists(world.desktop, self.path):
+        if is_directory(world, self.path) is not None:
             return Verdict(False, f"{self.path} is still there")
+        above = posixpath.dirname(self.path) or "."
+        if is_directory(world, above) and entry_exists(world.desktop, self.path):
+            return Verdict(False, f"a link is still at {self.path}")
         return Verdict(True, f"nothing is at {self.path}")
 
 
@@ -61,7 +65,7 @@ class FileContains(FileQuestion):
     times: int | None = Field(None, ge=1)
     """How often it must occur; any number of times if not said."""
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         content = read_file(world, self.path).decode("utf-8", "replace")
         wanted = self.text
         if self.ignore_case:
@@ -79,7 +83,7 @@ class FileEquals(FileQuestion):
     strip: bool = True
     """Whether blanks and line ends at the end of the file do not matter."""
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         data = read_file(world, self.path)
         try:
             content = data.decode()
@@ -110,7 +114,7 @@ class DirectoryContains(FileQuestion):
                 raise TaskError(f"{name!r} is not the name of something in a directory")
         return names
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         kind = is_directory(world, self.path)
         if not kind:
             return Verdict(False, f"there is no directory {self.path}")
@@ -120,8 +124,7 @@ class DirectoryContains(FileQuestion):
                 return Verdict(False, f"{name} is not in {self.path}")
         if self.exactly:
             wanted = {name.removesuffix("/") for name in self.names}
-            listed = world.desktop.files.list(self.path, limit=len(wanted) + 1)
-            others = sorted(entry.name for entry in listed if entry.name not in wanted)
+            others = [e.name for e in list_directory(world.desktop, self.path) if e.name not in wanted]
             if others:
                 return Verdict(False, f"{_quoted(others[0])} is in {self.path}, too")
         return Verdict(True, f"{', '.join(self.names)} in {self.path}")

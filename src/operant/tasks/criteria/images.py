@@ -26,7 +26,7 @@ Pixels = npt.NDArray[np.float32]
 
 
 class ImageSimilar(FileQuestion):
-    """A picture looks like a reference of the same size. 1 is identical; a picture of one colour is at 0 or below."""
+    """A picture looks like a reference of the same size: 1 is identical, a picture of one colour 0."""
 
     reference_base64: str | None = None
     """The reference, encoded."""
@@ -48,7 +48,7 @@ class ImageSimilar(FileQuestion):
                 raise TaskError(f"reference_base64 is not base64: {error}") from error
         return self
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         wanted = self._reference()
         picture = _opened(read_file(world, self.path), self.path)
         height, width = wanted.shape[:2]
@@ -88,7 +88,7 @@ class ImageSize(FileQuestion):
             raise TaskError(f"{self.format!r} is not a format of pictures", hint=", ".join(FORMATS))
         return self
 
-    def judge(self, world: World) -> Verdict:
+    def look(self, world: World) -> Verdict:
         picture = _opened(read_file(world, self.path), self.path)
         _pixels(picture, self.path)  # a header alone is not a picture
         fits = self.width in (None, picture.width) and self.height in (None, picture.height)
@@ -119,7 +119,7 @@ def _pixels(picture: Image.Image, name: str) -> Pixels:
 
 
 def _similarity(found: Pixels, wanted: Pixels) -> float:
-    """1 minus the error relative to that of the best picture of one colour, so that blank paper scores nothing."""
+    """1 minus the error relative to that of the best picture of one colour: blank paper scores nothing."""
     plain = np.median(wanted.reshape(-1, 3), axis=0)
     scale = float(np.abs(wanted - plain).mean())
     error = float(np.abs(found - wanted).mean())

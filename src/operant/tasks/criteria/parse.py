@@ -1,7 +1,7 @@
 """Criteria as task files write them.
 
-``{file_exists: output.txt}`` is short for ``{file_exists: {path: output.txt}}``; several keys in one mapping, and
-several entries in a list, must all hold.
+``{file_exists: output.txt}`` is short for ``{file_exists: {path: output.txt}}``; several keys in one mapping,
+and several entries in a list, must all hold.
 """
 
 from __future__ import annotations
@@ -134,6 +134,10 @@ def _built(key: str, kind: type[Criterion], value: object, where: str) -> Criter
         raise TaskError(f"{where}.{told.message}", hint=hint) from error
     except TaskError as error:
         raise TaskError(f"{where}: {error.message}", hint=error.hint) from error
+
+
+def _field_names(kind: type[Criterion]) -> list[str]:
+    return [field.alias or name for name, field in kind.model_fields.items()]
 
 
 def _all(found: list[Criterion], where: str) -> Criterion:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import posixpath
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator
@@ -17,6 +18,7 @@ from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.criteria.question import NoEvidence, Question, Refuted
 
 if TYPE_CHECKING:
+    from operant.desktop.programs import FileInfo
     from operant.desktop.sandbox import SandboxDesktop
 
 __all__ = [
@@ -26,13 +28,16 @@ __all__ = [
     "entry_exists",
     "inside",
     "is_directory",
+    "is_real",
+    "list_directory",
     "read_file",
     "require_file",
 ]
 
 HOME = "/home/user"  # what programs of a sandbox see
 MAX_FILE = 32 << 20  # bytes of a file that a criterion looks at
-LOOK_S = 10.0
+MAX_ENTRIES = 20_000  # of a directory
+RETRIES = 3
 
 
 def inside(path: str) -> str:
@@ -60,30 +65,56 @@ class FileQuestion(Question):
     path: SandboxPath
     """Where it lies; relative paths start at HOME."""
 
-    def check(self, world: World) -> Verdict:
-        verdict = super().check(world)
-        # Asking costs a process, so only those who would otherwise pass are asked.
+    def judge(self, world: World) -> Verdict:
+        verdict = self.look(world)
         if verdict.holds and not is_real(world.desktop, self.path):
             return Verdict(False, f"{self.path} is reached over a symbolic link")
         return verdict
 
+    @abstractmethod
+    def look(self, world: World) -> Verdict:
+        """The answer if no link is on the way."""
+
 
 def is_real(desktop: SandboxDesktop, path: str) -> bool:
-    """Whether no link lies on the way from HOME or /tmp to there."""
-    root = "/tmp" if path.startswith("/") else "."
-    result = desktop.run(["/usr/bin/realpath", "-ez", "--", root, path], timeout_s=LOOK_S)
-    if result.returncode != 0:
-        return False
-    start, end = result.stdout.decode("utf-8", "surrogateescape").split("\0")[:2]
-    return end == posixpath.normpath(posixpath.join(start, posixpath.relpath(path, root)))
+    """Whether something lies there and no link is on the way from HOME or /tmp to it."""
+    place = "/tmp" if path.startswith("/") else "."
+    for name in posixpath.relpath(path, place).split("/"):
+        if name != ".":
+            entry = _entry(desktop, place, name)
+            if entry is None or entry.is_link:
+                return False
+            place = posixpath.join(place, name)
+    return True
 
 
 def entry_exists(desktop: SandboxDesktop, path: str) -> bool:
-    """Whether anything lies there, be it a link that leads nowhere."""
-    found = desktop.run(
-        ["/usr/bin/find", posixpath.join(".", path), "-maxdepth", "0", "-printf", "x"], timeout_s=LOOK_S
-    )
-    return bool(found.stdout)
+    """Whether anything lies there, be it a link that leads nowhere; the directory above must be there."""
+    return _entry(desktop, posixpath.dirname(path) or ".", posixpath.basename(path)) is not None
+
+
+def _entry(desktop: SandboxDesktop, directory: str, name: str) -> FileInfo | None:
+    entries = list_directory(desktop, directory)
+    return next((entry for entry in entries if entry.name == name), None)
+
+
+def list_directory(desktop: SandboxDesktop, path: str) -> list[FileInfo]:
+    """What is in a directory, links as links."""
+    for attempt in range(RETRIES):
+        try:
+            entries = desktop.files.list(path, limit=MAX_ENTRIES)
+        except FileNotFoundError as error:  # one of the entries may have vanished while we looked
+            if attempt == RETRIES - 1 or not desktop.files.exists(path):
+                raise Refuted(f"there is no directory {path}") from error
+        except NotADirectoryError as error:
+            raise Refuted(f"{path} is not a directory") from error
+        except OSError as error:
+            raise NoEvidence(f"{path} can't be looked into: {error}") from error
+        else:
+            if len(entries) == MAX_ENTRIES:
+                raise NoEvidence(f"more is in {path} than what is looked at")
+            return entries
+    raise AssertionError("unreachable")
 
 
 def is_directory(world: World, path: str) -> bool | None:
@@ -91,7 +122,7 @@ def is_directory(world: World, path: str) -> bool | None:
     try:
         info = world.desktop.files.info(path)
     except OSError as error:
-        raise NoEvidence(f"{path} can't be looked at: {error.strerror}") from error
+        raise NoEvidence(f"{path} can't be looked at: {error}") from error
     return None if info is None else info.is_dir
 
 
@@ -116,7 +147,7 @@ def read_file(world: World, path: str, limit: int = MAX_FILE) -> bytes:
     except OSError as error:
         if error.errno == errno.EISDIR or error.errno == errno.ENXIO:
             raise Refuted(f"{path} is not a regular file") from error
-        raise NoEvidence(f"{path} can't be read: {error.strerror}") from error
+        raise NoEvidence(f"{path} can't be read: {error}") from error
     if limit and len(data) > limit:
         raise NoEvidence(f"{path} grew beyond what is looked at")
     return data

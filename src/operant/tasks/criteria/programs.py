@@ -6,7 +6,7 @@ import posixpath
 
 from pydantic import Field, field_validator, model_validator
 
-from operant.errors import TaskError
+from operant.errors import TaskError, UnknownApplication
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.criteria.executables import executables, installed
 from operant.tasks.criteria.question import Question
@@ -37,7 +37,7 @@ class ProcessRunning(Question):
 
     def judge(self, world: World) -> Verdict:
         processes = world.desktop.processes()
-        known = executables(world.desktop, [process.pid for process in processes])
+        known = executables(world.desktop, processes)
         targets = self._targets(world)
         for process in processes:
             executable = known.get(process.pid)
@@ -54,7 +54,10 @@ class ProcessRunning(Question):
     def _targets(self, world: World) -> frozenset[str]:
         """What the name leads to: python3 is a link to the interpreter of one version."""
         places = [f"{directory}/{self.name}" for directory in PATH]
-        found = world.desktop.run(["/usr/bin/realpath", "-qez", "--", *places], timeout_s=LOOK_S)
+        try:
+            found = world.desktop.run(["/usr/bin/realpath", "-qez", "--", *places], timeout_s=LOOK_S)
+        except UnknownApplication:  # a desktop without real processes
+            return frozenset()
         return frozenset(place for place in found.output.split("\0") if installed(place))
 
 

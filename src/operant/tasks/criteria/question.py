@@ -1,8 +1,8 @@
 """How a criterion answers when the desktop gives no clear evidence.
 
-What an agent left behind may be missing, broken, huge or hanging. That is never an exception to the caller: it
-is "no", and where it can't be known it is an ``Unclear`` no, which ``Not`` does not turn into a yes. Trouble with
-the desktop itself (``DesktopError``) is nobody's answer and goes through.
+What an agent left behind may be missing, broken, huge or hanging. That is never an exception to the caller:
+it is "no", and where it can't be known it is an ``Unclear`` no, which ``Not`` does not turn into a yes.
+Trouble with the desktop itself (``DesktopError``) is nobody's answer and goes through.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from operant.tasks.criteria.base import Criterion, Verdict, World
 __all__ = ["NoEvidence", "Question", "Refuted", "Unclear"]
 
 
-class Refuted(Exception):  # noqa: N818
+class Refuted(Exception):
     """Raised while looking: it does not hold, for this reason."""
 
 
-class NoEvidence(Exception):  # noqa: N818
+class NoEvidence(Exception):
     """Raised while looking: what the agent left can't be read, for this reason."""
 
 

@@ -36,8 +36,6 @@ class Setting(Question):
     schema_id: str | None = Field(None, alias="schema")
     """GSettings schema, such as org.xfce.mousepad.preferences.view; ``schema`` in task files."""
 
-    model_config = {"populate_by_name": True}
-
     @model_validator(mode="after")
     def _one_place(self) -> Setting:
         if (self.file is None) == (self.schema_id is None):

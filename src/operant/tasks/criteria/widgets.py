@@ -1,11 +1,13 @@
 """Criteria on widgets and web pages, as applications describe them over accessibility.
 
-The description is an application's own, so it counts only if the program of that name really runs.
+The description is an application's own, so it counts only if one of the windows that it describes is shown by
+the program that goes by that name.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
@@ -13,13 +15,16 @@ from pydantic import Field, model_validator
 
 from operant.errors import AccessibilityError, TaskError
 from operant.tasks.criteria.base import Verdict, World
-from operant.tasks.criteria.executables import INTERPRETERS, executables, installed
+from operant.tasks.criteria.executables import akin, programs_of
 from operant.tasks.criteria.question import Question, Refuted
-from operant.types import Node, Size
+from operant.types import Node, Size, Window
 
 __all__ = ["Accessible", "Url"]
 
 READ_S = 10.0
+SLACK = 4  # pixels
+DECORATION = 48  # pixels of a title bar, or of the shadow that some windows draw themselves
+PAGE_S = 3.0  # that a browser may take to describe its page once it is asked for the first time
 BROWSERS = ("Chromium", "Google Chrome", "Firefox")
 
 
@@ -84,13 +89,7 @@ class Url(Question):
     """Whether the address must be letter for letter that."""
 
     def judge(self, world: World) -> Verdict:
-        pages: list[str] = []
-        for browser in BROWSERS:
-            try:
-                tree = application_tree(world, browser)
-            except Refuted:
-                continue
-            pages += [page.url for page in _pages(tree) if page.url]
+        pages = _shown_pages(world)
         for page in pages:
             if page == self.url or (not self.exact and _same_page(urlsplit(self.url), page)):
                 return Verdict(True, f"{page[:200]} is shown")
@@ -99,26 +98,46 @@ class Url(Question):
         )
 
 
+def _shown_pages(world: World) -> list[str]:
+    """The addresses of the pages that browsers show."""
+    deadline = time.monotonic() + PAGE_S
+    while True:
+        pages, asked = [], False
+        for browser in BROWSERS:
+            try:
+                tree = application_tree(world, browser)
+            except Refuted:
+                continue
+            asked = True
+            pages += [page.url for page in _pages(tree) if page.url]
+        if pages or not asked or time.monotonic() >= deadline:
+            return pages
+        time.sleep(0.05)
+
+
 def application_tree(world: World, app: str) -> Node:
-    """The shown widgets of an application whose program really runs."""
+    """The shown widgets of an application that is what it calls itself."""
     try:
         tree = world.desktop.accessibility(app=app, timeout_s=READ_S)
     except AccessibilityError as error:
         if error.message.startswith("no application"):
             raise Refuted(error.message) from error
         raise
-    names = {name for path in executables(world.desktop).values() if (name := installed(path)) is not None}
-    wanted = app.lower().replace(" ", "-")
-    if (
-        wanted in names
-        or wanted.rpartition(".")[2] in names
-        or any(name.startswith(wanted) for name in names)
-    ):
-        return tree
-    others = {name for name in names if not name.startswith(INTERPRETERS)}
-    if any(word in others for word in wanted.split("-")):
-        return tree
-    raise Refuted(f"what calls itself {app} is not that program")
+    windows = world.desktop.windows()
+    programs = programs_of(world.desktop, windows)
+    own = [window for window in windows if akin(programs.get(window.id, ""), app)]
+    if not any(_frames(top, window) for top in tree.children for window in own):
+        raise Refuted(f"no window of {app} is shown")
+    return tree
+
+
+def _frames(top: Node, window: Window) -> bool:
+    """Whether a top-level widget is that window: by its title, and by its box with or without the frame."""
+    if top.box is None or not top.name or not (top.name in window.title or window.title in top.name):
+        return False
+    x, y, width, height = top.box
+    gaps = (window.x - x, window.y - y, x + width - window.x - window.width, y + height - window.y - window.height)
+    return all(-SLACK <= gap <= DECORATION for gap in gaps)
 
 
 def _shown(tree: Node, size: Size) -> Iterator[tuple[str, Node]]:

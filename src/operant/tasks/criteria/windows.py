@@ -1,7 +1,8 @@
 """Criteria on windows: which are open, how they are called, where they stand.
 
 A title is what a program says about itself, and terminals and scripts say whatever they are told. So a window
-counts only if an installed application shows it; a terminal's counts as a terminal and nothing else.
+counts only if an installed application shows it, under a class that is its own; a terminal's window counts
+only where a terminal, or its class, is asked for.
 """
 
 from __future__ import annotations
@@ -10,35 +11,41 @@ from pydantic import Field, model_validator
 
 from operant.errors import TaskError
 from operant.tasks.criteria.base import Verdict, World
-from operant.tasks.criteria.executables import INTERPRETERS, TERMINALS, program_of
+from operant.tasks.criteria.executables import TERMINALS, akin, programs_of, shows_anything
 from operant.tasks.criteria.question import Question
 from operant.types import Monitor, Window
 
 __all__ = ["WindowAbsent", "WindowGeometry", "WindowTitle"]
 
+CHROME = frozenset({"chromium", "chrome", "google-chrome"})
+EDITORS = frozenset(
+    {"mousepad", "gedit", "gnome-text-editor", "kate", "kwrite", "pluma", "leafpad", "featherpad"}
+)
+FILE_MANAGERS = frozenset({"pcmanfm", "pcmanfm-qt", "thunar", "nautilus", "dolphin", "caja", "nemo"})
+CALCULATORS = frozenset({"galculator", "gnome-calculator", "kcalc", "mate-calc", "qalculate-gtk", "xcalc"})
 #: What people call an application -> the programs that are one.
 APPLICATIONS: dict[str, frozenset[str]] = {
-    "calculator": frozenset(
-        {"galculator", "gnome-calculator", "kcalc", "mate-calc", "qalculate-gtk", "xcalc"}
-    ),
-    "text editor": frozenset(
-        {"mousepad", "gedit", "gnome-text-editor", "kate", "kwrite", "pluma", "leafpad", "featherpad"}
-    ),
-    "file manager": frozenset({"pcmanfm", "pcmanfm-qt", "thunar", "nautilus", "dolphin", "caja", "nemo"}),
+    "calculator": CALCULATORS,
+    "text editor": EDITORS,
+    "editor": EDITORS,
+    "notepad": EDITORS,
+    "file manager": FILE_MANAGERS,
+    "file explorer": FILE_MANAGERS,
+    "files": FILE_MANAGERS,
     "terminal": TERMINALS,
-    "browser": frozenset({"chromium", "chrome", "firefox", "firefox-esr", "epiphany", "falkon"}),
-    "chrome": frozenset({"chromium", "chrome"}),
+    "browser": CHROME | {"firefox", "firefox-esr", "epiphany", "falkon"},
+    "web browser": CHROME | {"firefox", "firefox-esr", "epiphany", "falkon"},
+    "chrome": CHROME,
+    "google chrome": CHROME,
     "firefox": frozenset({"firefox", "firefox-esr"}),
+    **{name: frozenset({name}) for name in (*CALCULATORS, *EDITORS, *FILE_MANAGERS, *TERMINALS, "chromium")},
 }
-for _other, _name in {"notepad": "text editor", "editor": "text editor", "files": "file manager", "web browser": "browser",
-                      "file explorer": "file manager", "google chrome": "chrome", "chromium": "chrome"}.items():  # fmt: skip
-    APPLICATIONS[_other] = APPLICATIONS[_name]
 
 FILLS = 0.75  # of its monitor's width and height that a maximized window covers at least
 
 
 class WindowTitle(Question):
-    """A window with that title is open. The plain name of an application ("Calculator") stands for its windows."""
+    """A window with that title is open. The plain name of an application ("Calculator") means its windows."""
 
     title: str = Field(min_length=1)
     """Text that the title contains."""
@@ -51,15 +58,12 @@ class WindowTitle(Question):
 
     def judge(self, world: World) -> Verdict:
         windows = world.desktop.windows()
-        programs = program_of(world.desktop, windows) if windows else {}
-        for window in reversed(windows):
-            if not _matches(window, programs.get(window.id), self.title, self.wm_class, self.exact):
-                continue
-            if not _genuine(window, programs.get(window.id), self.title, self.wm_class):
-                continue
-            if self.focused is None or window.focused == self.focused:
-                return Verdict(True, f"a window {window.title!r} is open")
-        return Verdict(False, f"no window {self.title!r} is open; open are {_titles(windows)}")
+        for window in _genuine(world, windows, self.title, self.wm_class, self.exact):
+            if self.focused in (None, window.focused):
+                return Verdict(True, f"{_describe(window)} is open")
+        return Verdict(
+            False, f"no window {self.title!r} is {'' if self.focused is None else 'so '}open{_open(windows)}"
+        )
 
 
 class WindowAbsent(Question):
@@ -72,14 +76,15 @@ class WindowAbsent(Question):
 
     @model_validator(mode="after")
     def _names_something(self) -> WindowAbsent:
-        return _needs_title_or_class(self, self.title, self.wm_class)
+        _require_name(self.title, self.wm_class)
+        return self
 
     def judge(self, world: World) -> Verdict:
         windows = world.desktop.windows()
-        programs = program_of(world.desktop, windows) if windows else {}
+        programs = programs_of(world.desktop, windows)
         for window in windows:
-            if _matches(window, programs.get(window.id), self.title, self.wm_class, exact=False):
-                return Verdict(False, f"the window {window.title!r} is open")
+            if _matches(window, programs.get(window.id), self.title, self.wm_class):
+                return Verdict(False, f"{_describe(window)} is open")
         return Verdict(True, f"no window {self.title or self.wm_class!r} is open")
 
 
@@ -111,24 +116,21 @@ class WindowGeometry(Question):
             raise TaskError(
                 "a window_geometry without x, y, width, height, maximized or minimized asks nothing"
             )
-        return _needs_title_or_class(self, self.title, self.wm_class)
+        _require_name(self.title, self.wm_class)
+        return self
 
     def _edges(self) -> tuple[int | None, ...]:
         return self.x, self.y, self.width, self.height
 
     def judge(self, world: World) -> Verdict:
         windows = world.desktop.windows()
-        programs = program_of(world.desktop, windows) if windows else {}
-        why = f"no window {self.title or self.wm_class!r} is open; open are {_titles(windows)}"
-        for window in reversed(windows):
-            program = programs.get(window.id)
-            if _matches(window, program, self.title, self.wm_class, exact=False) and _genuine(
-                window, program, self.title, self.wm_class
-            ):
-                why = _describe(window)
-                if self._fits(window, world.desktop.monitors):
-                    return Verdict(True, why)
-        return Verdict(False, why)
+        found = _genuine(world, windows, self.title, self.wm_class)
+        fitting = next((window for window in found if self._fits(window, world.desktop.monitors)), None)
+        if fitting is not None:
+            return Verdict(True, f"there is {_describe(fitting)}")
+        if found:
+            return Verdict(False, f"there is {_describe(found[0])}")
+        return Verdict(False, f"no window {self.title or self.wm_class!r} is open{_open(windows)}")
 
     def _fits(self, window: Window, monitors: tuple[Monitor, ...]) -> bool:
         found = (window.x, window.y, window.width, window.height)
@@ -145,7 +147,7 @@ class WindowGeometry(Question):
 
 
 def _matches(
-    window: Window, program: str | None, title: str | None, wm_class: str | None, exact: bool
+    window: Window, program: str | None, title: str | None, wm_class: str | None, exact: bool = False
 ) -> bool:
     if wm_class is not None and window.wm_class.lower() != wm_class.lower():
         return False
@@ -153,26 +155,37 @@ def _matches(
         return True
     if exact:
         return window.title == title
-    named = APPLICATIONS.get(title.strip().lower())
+    named = APPLICATIONS.get(title.lower())
     if named is not None and wm_class is None:
         return program in named
     return title in window.title
 
 
-def _genuine(window: Window, program: str | None, title: str | None, wm_class: str | None) -> bool:
-    """Whether the window is of a program that does not just show what it is told."""
-    if program is None or program.startswith(INTERPRETERS):
-        return False
-    if program in TERMINALS:
-        asked = (wm_class or title or "").lower()
-        return asked in ("terminal", "xterm", "uxterm") or asked in TERMINALS
-    return True
+def _genuine(
+    world: World, windows: list[Window], title: str | None, wm_class: str | None, exact: bool = False
+) -> list[Window]:
+    """The windows of that title and class that are what they claim to be, from the top of the stack down."""
+    if not windows:
+        return []
+    programs = programs_of(world.desktop, windows)
+    found = []
+    for window in reversed(windows):
+        program = programs.get(window.id)
+        if program is None or not _matches(window, program, title, wm_class, exact):
+            continue
+        if wm_class is not None:
+            believed = akin(program, wm_class)
+        else:
+            named = APPLICATIONS.get((title or "").lower(), frozenset())
+            believed = not shows_anything(program) or program in named
+        if believed:
+            found.append(window)
+    return found
 
 
-def _needs_title_or_class(criterion: Question, title: str | None, wm_class: str | None) -> Question:
+def _require_name(title: str | None, wm_class: str | None) -> None:
     if not title and not wm_class:
         raise TaskError("a criterion on a window needs a title or a wm_class")
-    return criterion
 
 
 def _fills(window: Window, monitors: tuple[Monitor, ...]) -> bool:
@@ -188,8 +201,9 @@ def _fills(window: Window, monitors: tuple[Monitor, ...]) -> bool:
 def _describe(window: Window) -> str:
     states = [name for name in ("focused", "minimized", "maximized") if getattr(window, name)]
     place = f"{window.width}x{window.height} at {window.x}, {window.y}"
-    return f"{window.title!r} is {', '.join([place, *states])}"
+    return f"{window.title[:60]!r} ({', '.join([place, *states])})"
 
 
-def _titles(windows: list[Window]) -> str:
-    return ", ".join(repr(window.title[:60]) for window in windows[-8:]) or "none"
+def _open(windows: list[Window]) -> str:
+    titles = ", ".join(repr(window.title[:60]) for window in windows[-8:])
+    return f"; open are {titles}" if titles else ""

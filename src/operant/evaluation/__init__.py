@@ -1,0 +1,1 @@
+"""Suites x agents x seeds -> a results directory -> tables, figures, reports."""

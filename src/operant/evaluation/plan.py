@@ -1,0 +1,117 @@
+"""What is asked for: which tasks, which instances. Made in full before any desktop starts.
+
+The plan is the denominator of every rate; an episode that never came to an end still counts in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from operant.errors import ConfigError, TaskError
+from operant.rollout import layout
+from operant.types import Difficulty
+
+if TYPE_CHECKING:
+    from operant.tasks.task import Task
+    from operant.tasks.template import Template
+
+__all__ = ["Asked", "plan_tasks", "plan_templates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One episode that was asked for, as it is written down beside the results."""
+
+    task: str
+    split: str | None
+    seed: int | None
+    difficulty: Difficulty
+    apps: tuple[str, ...]
+    unseen: bool
+    directory: str
+    """Where its episode goes, below the agent's directory."""
+
+    @classmethod
+    def of(cls, task: Task) -> Asked:
+        name = layout.episode_name(task.id, task.split, task.seed)
+        directory = f"{layout.domain(task.apps)}/{name}"
+        return cls(task.id, task.split, task.seed, task.difficulty, task.apps, task.unseen, directory)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "task": self.task,
+            "split": self.split,
+            "seed": self.seed,
+            "difficulty": self.difficulty.value,
+            "apps": list(self.apps),
+            "unseen": self.unseen,
+            "directory": self.directory,
+        }
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Asked:
+        directory = str(form["directory"])
+        if Path(directory).is_absolute() or ".." in Path(directory).parts:
+            raise ValueError(f"{directory!r} is not below the agent's directory")
+        return cls(
+            str(form["task"]),
+            form["split"],
+            form["seed"],
+            Difficulty(form["difficulty"]),
+            tuple(form["apps"]),
+            bool(form["unseen"]),
+            directory,
+        )
+
+    @property
+    def draw_seed(self) -> int:
+        """For agents that draw: differs between episodes, and never between two runs of the same one."""
+        return int.from_bytes(hashlib.sha256(self.directory.encode()).digest()[:6], "big")
+
+
+def plan_templates(
+    templates: Iterable[Template],
+    seeds: Sequence[int],
+    *,
+    split: str = "heldout",
+    difficulty: Difficulty | None = None,
+    max_steps: int | None = None,
+) -> list[Task]:
+    """An instance of every template for every seed, one seed after the other."""
+    wanted = [template for template in templates if difficulty in (None, template.difficulty)]
+    _check_some(wanted, difficulty)
+    tasks = [template.instance(seed, split) for seed in seeds for template in wanted]
+    return _finish(tasks, max_steps)
+
+
+def plan_tasks(
+    tasks: Iterable[Task],
+    seeds: Sequence[int],
+    *,
+    difficulty: Difficulty | None = None,
+    max_steps: int | None = None,
+) -> list[Task]:
+    """Tasks that are no templates: the same task once for every seed."""
+    wanted = [task for task in tasks if difficulty in (None, task.difficulty)]
+    _check_some(wanted, difficulty)
+    return _finish([replace(task, seed=seed) for seed in seeds for task in wanted], max_steps)
+
+
+def _check_some(wanted: Sequence[object], difficulty: Difficulty | None) -> None:
+    if not wanted:
+        which = f" of difficulty {difficulty.value}" if difficulty else ""
+        raise ConfigError(f"there are no tasks{which} to evaluate")
+
+
+def _finish(tasks: list[Task], max_steps: int | None) -> list[Task]:
+    seen: set[str] = set()
+    for task in tasks:
+        directory = Asked.of(task).directory
+        if directory in seen:
+            raise TaskError(f"two tasks are called {task.id}", hint="every task needs an id of its own")
+        seen.add(directory)
+    return tasks if max_steps is None else [replace(task, max_steps=max_steps) for task in tasks]

@@ -1,0 +1,107 @@
+"""Numbers of a run: success rates with intervals, by difficulty, application and task.
+
+Every rate divides by what was asked for, so an episode that broke, was cut short or never began can't make a
+result look better. Infra errors are counted apart as well.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from operant.errors import ResultsError
+from operant.evaluation.plan import Asked
+from operant.evaluation.run import Run
+from operant.evaluation.statistics import wilson
+from operant.rollout.episode import Episode
+from operant.types import Difficulty, Outcome
+
+__all__ = ["Line", "lines_of", "rates", "summarise"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One episode that was asked for, and what became of it."""
+
+    asked: Asked
+    episode: Episode | None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return self.episode.outcome if self.episode else None
+
+    @property
+    def success(self) -> bool:
+        return self.outcome is Outcome.SUCCESS
+
+
+def lines_of(run: Run, only: Iterable[Asked] | None = None) -> list[Line]:
+    """What became of everything that was asked for, or of ``only`` some of it."""
+    lines = []
+    for asked in run.asked if only is None else only:
+        try:
+            lines.append(Line(asked, run.episode(asked)))
+        except ResultsError:  # damaged: as good as missing, and so counted
+            lines.append(Line(asked, None))
+    return lines
+
+
+def rates(lines: Sequence[Line]) -> dict[str, Any]:
+    """``n, success, low, high, mean_steps, infra_errors``; rates are None where nothing was asked."""
+    n, successes = len(lines), sum(line.success for line in lines)
+    low, high = wilson(successes, n)
+    ended = [line.episode for line in lines if line.episode and line.outcome and line.outcome.is_experience]
+    steps = [episode.header["steps"] for episode in ended]
+    return {
+        "n": n,
+        "success": successes / n if n else None,
+        "low": low if n else None,
+        "high": high if n else None,
+        "mean_steps": sum(steps) / len(steps) if steps else None,
+        "infra_errors": sum(line.outcome is Outcome.INFRA_ERROR for line in lines),
+    }
+
+
+def summarise(run: Run, lines: Sequence[Line]) -> dict[str, Any]:
+    """The summary that ``operant eval --json`` prints."""
+    counts = Counter(line.outcome.value if line.outcome else "missing" for line in lines)
+    headers = [line.episode.header for line in lines if line.episode]
+    return {
+        "agent": run.settings.agent,
+        "overall": rates(lines),
+        "by_difficulty": {
+            level.value: rates([line for line in lines if line.asked.difficulty is level])
+            for level in Difficulty
+        },
+        "by_app": _by(lines, lambda asked: asked.apps),
+        "by_task": _by(lines, lambda asked: (asked.task,)),
+        "by_novelty": {
+            name: rates([line for line in lines if line.asked.unseen is unseen])
+            for name, unseen in (("seen", False), ("unseen", True))
+        },
+        "outcomes": {name: counts[name] for name in (*(outcome.value for outcome in Outcome), "missing")},
+        "invalid_steps": sum(header.get("invalid_steps", 0) for header in headers),
+        "seeds": sorted({line.asked.seed for line in lines if line.asked.seed is not None}),
+        "splits": sorted({line.asked.split for line in lines if line.asked.split is not None}),
+        "commit": _one_or_all(header.get("commit") for header in headers),
+        "fingerprint": run.settings.fingerprint,
+        "privileged": run.settings.privileged,
+        "max_steps": run.settings.max_steps,
+        "directory": str(run.directory),
+    }
+
+
+def _by(lines: Sequence[Line], keys: Callable[[Asked], Iterable[str]]) -> dict[str, Any]:
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        for key in keys(line.asked):
+            groups.setdefault(key, []).append(line)
+    return {key: rates(groups[key]) for key in sorted(groups)}
+
+
+def _one_or_all(values: Iterable[Any]) -> Any:
+    """The value, or all of them if they differ: a run that was resumed after the source had changed."""
+    found = sorted({value for value in values if value is not None})
+    return found[0] if len(found) == 1 else found or None
