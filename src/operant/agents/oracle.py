@@ -31,7 +31,7 @@ class OracleAgent(PrivilegedAgent):
     def act(self, observation: Observation) -> Action:
         if self._desktop is None or self._task is None or self._task.oracle is None:
             raise AgentError("the oracle was not attached to a desktop")
-        return self._task.oracle.act(View(self._desktop))
+        return self._task.oracle.act(View(self._desktop, observation.last_action))
 
     def close(self) -> None:
         self._desktop = self._task = None

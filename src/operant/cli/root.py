@@ -24,6 +24,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Start a desktop, operate an application in it, show how long each part took.",
     ),
     "desktop": ("operant.cli.desktop", "Start desktops, look at them and clean up after crashed ones."),
+    "tasks": ("operant.cli.tasks", "Browse tasks, try one in a desktop, and check suites and their verifiers."),
     "bench": ("operant.cli.bench", "Measure how fast desktops are on this machine."),
     "doctor": (
         "operant.cli.doctor",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,6 +57,8 @@ class Widget:
     text: str | None = None
     value: float | None = None
     url: str | None = None
+    count: int = 0
+    """How many children it says it has; -1 if it does not say."""
 
     def walk(self) -> Iterable[Widget]:
         yield self
@@ -164,10 +167,16 @@ class Accessibility:
 
     def _read(self, application: Application, title: str | None, deadline: float, limit: int) -> Node:
         widgets = self._cached(application, deadline)
-        # Rows and cells of long lists are not in the cache: whoever manages them makes them when asked.
-        managers = [one.path for one in widgets if {"manages descendants", "showing"} <= one.states]
+        # Rows and cells of long lists are not in the cache: whoever manages them makes them when asked. Nor are
+        # pages that a browser loaded since the cache was filled.
+        children = Counter(one.parent for one in widgets)
+        incomplete = [
+            one.path
+            for one in widgets
+            if "showing" in one.states and ("manages descendants" in one.states or children[one.path] < one.count)
+        ]
         known = {one.path for one in widgets}
-        widgets += self._walked(application, managers if widgets else [ROOT], known, deadline, limit)
+        widgets += self._walked(application, incomplete if widgets else [ROOT], known, deadline, limit)
         root = _assemble(widgets)
         if title is not None:
             windows = [one for one in root.children if one.name == title] or [
@@ -184,8 +193,10 @@ class Accessibility:
         try:
             (items,) = application.link.call(call, deadline)
             return [
-                Widget(path, parent, index, interfaces, name, role_name(role), description, state_names(states))
-                for (_, path), _app, (_, parent), index, _count, interfaces, name, role, description, states in items
+                Widget(
+                    path, parent, index, interfaces, name, role_name(role), description, state_names(states), count=count
+                )
+                for (_, path), _app, (_, parent), index, count, interfaces, name, role, description, states in items
             ]
         except (BusError, ValueError, TypeError):
             return []
@@ -253,7 +264,7 @@ class Accessibility:
                 calls.append(_get(*to, VALUE, "CurrentValue"))
             if DOCUMENT in widget.interfaces:
                 asked.append((widget, "url"))
-                calls.append(Call(*to, DOCUMENT, "GetAttributeValue", "s", ("DocURL",)))
+                calls.append(Call(*to, DOCUMENT, "GetAttributes"))
         for (widget, what), answer in zip(asked, application.link.call_all(calls, deadline), strict=True):
             if isinstance(answer, BusError) or not answer:
                 continue
@@ -263,7 +274,7 @@ class Accessibility:
             elif what == "text":
                 widget.text = str(answer[0])
             elif what == "url":
-                widget.url = str(answer[0]) or None
+                widget.url = str(answer[0].get("DocURL") or answer[0].get("URI") or "") or None
             else:
                 widget.value = float(_variant(answer) or 0.0)
 

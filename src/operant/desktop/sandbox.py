@@ -189,6 +189,8 @@ class SandboxDesktop:
             self._running_episode().call("stat", path=".")
             if window_manager_name(self._open().display) is None:
                 raise DesktopDied("the window manager is gone")
+            if not self._open().window_manager_answers():
+                raise DesktopTimeout("the window manager does not answer")
 
     # Seeing and doing.
 

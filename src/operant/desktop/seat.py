@@ -22,7 +22,7 @@ from operant.desktop.server_state import (
     remove_strangers,
 )
 from operant.desktop.settle import settle
-from operant.desktop.windows import window_manager_name
+from operant.desktop.windows import window_manager_answers, window_manager_name
 from operant.errors import DesktopStartError
 from operant.types import Action, ActionKind, Monitor, Point, Size, StepResult
 
@@ -33,6 +33,7 @@ REST = Point(0.985, 0.985)  # where the pointer waits, away from most windows
 ARROW = (68, 69)  # the glyphs of the arrow and of its mask in the cursor font
 BLACK, WHITE = (0, 0, 0), (0xFFFF, 0xFFFF, 0xFFFF)
 QUIESCE_S = 0.3
+WINDOW_MANAGER_S = 1.0  # how long the window manager may take to answer
 DOUBLE_CLICK_PX = 8  # farther apart, no toolkit takes two clicks for a double click
 STEP_S = 0.001  # how long to wait between two looks at the programs
 
@@ -51,7 +52,7 @@ class Seat:
         self.framebuffer = framebuffer
         self.busy = busy
         self.input = Input(display, self.quiesce)
-        self._cursor = 0
+        self._cursor = self._probe = 0
         self._pristine: tuple[ServerState, npt.NDArray[np.uint8]] | None = None
         self._typed_at = 0.0
         self._clicked: tuple[float, Action | None] = (0.0, None)
@@ -68,6 +69,10 @@ class Seat:
             display.core.OpenFont(font, len("cursor"), "cursor")
             display.core.CreateGlyphCursor(self._cursor, font, font, *ARROW, *BLACK, *WHITE)
             display.core.CloseFont(font)
+            self._probe = display.connection.generate_id()
+            display.core.CreateWindow(
+                0, self._probe, display.root, -1, -1, 1, 1, 0, xproto.WindowClass.InputOnly, 0, 0, []
+            )
         self.rest()
         self.quiesce()
         self._pristine = (read_server_state(display), self.framebuffer.bgrx().copy())
@@ -78,6 +83,9 @@ class Seat:
             # It announces itself by properties of the root window, which we hear of.
             if not self.display.wait_events(min(0.25, deadline - time.monotonic())) and time.monotonic() > deadline:
                 raise DesktopStartError("the window manager did not start", hint="operant doctor")
+
+    def window_manager_answers(self) -> bool:
+        return window_manager_answers(self.display, self._probe, WINDOW_MANAGER_S)
 
     def rest(self) -> None:
         """Nothing pressed or locked, no key bound by us, the pointer out of the way, the background as it was."""
@@ -107,7 +115,9 @@ class Seat:
                 different = differences(before, now)
             if not different and not np.array_equal(pixels, self.framebuffer.bgrx()):
                 different = ["pixels"]
-            if not different or time.monotonic() >= deadline:
+            if not different:
+                return [] if self.window_manager_answers() else ["window manager"]
+            if time.monotonic() >= deadline:
                 return different
             self.display.wait_events(STEP_S)
 

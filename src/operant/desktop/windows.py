@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import xcffib.xproto as xproto
 
 from operant.desktop.display import Display
 from operant.types import Window
 
-__all__ = ["activate_window", "active_window", "close_window", "list_windows", "place_window", "window_manager_name"]
+__all__ = ["activate_window", "active_window", "close_window", "list_windows", "place_window",
+           "window_manager_answers", "window_manager_name"]  # fmt: skip
 
+ANSWER_STEP_S = 0.001  # between two looks for the window manager's answer
 PAGER = 2  # the source of a request that the window manager obeys without second thoughts
 
 
@@ -87,6 +91,21 @@ def _ask(display: Display, window: int, what: str, data: list[int]) -> None:
     with display.limited():
         display.core.SendEvent(False, display.root, mask, message.pack())
     display.sync()
+
+
+def window_manager_answers(display: Display, window: int, seconds: float) -> bool:
+    """Whether the window manager does what it is asked: here to say how wide a frame it would give that window."""
+    answer = "_NET_FRAME_EXTENTS"
+    with display.limited():
+        display.core.DeleteProperty(window, display.atom(answer))
+    _ask(display, window, "_NET_REQUEST_FRAME_EXTENTS", [0] * 5)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with display.limited():
+            if display.words(display.ask_property(window, answer).reply()):
+                return True
+        display.wait_events(ANSWER_STEP_S)
+    return False
 
 
 def window_manager_name(display: Display) -> str | None:

@@ -1,0 +1,209 @@
+"""``operant tasks``: browse, try, check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from operant.tasks.template import Template
+
+app = typer.Typer(no_args_is_help=True, help="Browse tasks, try one in a desktop, and check suites and their verifiers.")
+
+Suite = Annotated[str, typer.Option(help="The suite.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+Seed = Annotated[int, typer.Option(help="Which instance.")]
+Split = Annotated[str, typer.Option(help="train or heldout.")]
+
+
+@app.command("list")
+def list_tasks(
+    suite: Suite = "core",
+    application: Annotated[str | None, typer.Option("--app", help="Only tasks of this application.")] = None,
+    difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the templates of a suite."""
+    from rich.console import Console
+    from rich.table import Table
+
+    chosen = [
+        template
+        for template in _suite(suite)
+        if application in (None, *template.apps) and difficulty in (None, template.difficulty.value)
+    ]
+    if as_json:
+        typer.echo(json.dumps([_row(template) for template in chosen], indent=2))
+        return
+    table = Table(title=f"{suite}: {len(chosen)} templates")
+    for column in ("task", "difficulty", "applications", "skill", "family", ""):
+        table.add_column(column, no_wrap=column == "task")
+    for template in chosen:
+        row = _row(template)
+        table.add_row(
+            row["id"], row["difficulty"], ", ".join(row["apps"]), row["skill"], row["family"], "unseen" if row["unseen"] else ""
+        )
+    Console().print(table)
+
+
+@app.command()
+def show(task: str, seed: Seed = 0, split: Split = "train", as_json: Json = False) -> None:
+    """Show one instance: instruction, set-up and success criteria."""
+    instance = _template(task).instance(seed, split)
+    form = {
+        "id": instance.id,
+        "instruction": instance.instruction,
+        "difficulty": instance.difficulty.value,
+        "max_steps": instance.max_steps,
+        "apps": list(instance.apps),
+        "unseen": instance.unseen,
+        "setup": [{type(step).__name__: step.model_dump(mode="json", exclude_defaults=True)} for step in instance.setup],
+        "success": {type(instance.success).__name__: instance.success.model_dump(mode="json", exclude_defaults=True)},
+    }
+    if as_json:
+        typer.echo(json.dumps(form, indent=2))
+        return
+    import yaml
+
+    typer.echo(yaml.safe_dump(form, sort_keys=False, allow_unicode=True, width=110))
+
+
+@app.command("try")
+def try_task(
+    task: str,
+    seed: Seed = 0,
+    split: Split = "train",
+    oracle: Annotated[bool, typer.Option(help="Let the oracle solve it, and say what it does.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Save a picture of the desktop here at the end.")] = None,
+) -> None:
+    """Start a task in a desktop and print its live criteria."""
+    from operant.agents.registry import make_agent
+    from operant.desktop.sandbox import SandboxDesktop
+    from operant.envs.task_environment import TaskEnvironment
+    from operant.rollout.describe import describe
+    from operant.rollout.loop import run_episode
+
+    instance = _template(task).instance(seed, split)
+    typer.echo(f"{instance.id}, seed {seed}, {split}: {instance.instruction}")
+    with SandboxDesktop() as desktop:
+        environment = TaskEnvironment(desktop)
+        environment.begin(instance)
+        verdict = environment.verify()
+        typer.echo(f"at the start: {'holds' if verdict else 'does not hold'}: {verdict.why}")
+        if oracle:
+            recorder = _Teller(describe)
+            result = run_episode(make_agent("oracle"), environment, instance, recorder, prepared=True)
+            typer.echo(f"{result.outcome.value} after {result.steps} steps in {result.total_s:.2f} s: {result.why}")
+        if picture is not None:
+            import numpy as np
+            from PIL import Image
+
+            picture.parent.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(np.ascontiguousarray(desktop.frame())).save(picture)
+            typer.echo(str(picture))
+
+
+@app.command()
+def check(
+    suite: Suite = "core",
+    seeds: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 3,
+    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
+    only: Annotated[str | None, typer.Option(help="Only templates whose id contains this.")] = None,
+    as_json: Json = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")] = None,
+) -> None:
+    """Run every oracle, and the agents that must not succeed; exit code 1 if any template is wrong."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from operant.bench.record import provenance, write_json
+    from operant.evaluation.suite_check import AGENTS, Played, check_suite, summarise_check
+
+    templates = [template for template in _suite(suite) if only is None or only in template.id]
+    with Progress(console=Console(stderr=True)) as progress:
+        bar = progress.add_task(f"checking {len(templates)} templates", total=len(templates) * seeds * len(AGENTS))
+
+        def tell(played: Played) -> None:
+            if played.success is not (played.agent == "oracle") and played.agent != "random":
+                progress.console.print(
+                    f"{played.task.id} seed {played.task.seed} {played.task.split}: {played.agent}: {played.result.outcome.value}:"
+                    f" {played.result.why}",
+                    markup=False,
+                    highlight=False,
+                )
+            progress.advance(bar)
+
+        played = check_suite(templates, seeds=range(seeds), workers=workers, tell=tell)
+    summary = {"suite": suite, "seeds": seeds, **summarise_check(templates, played)}
+    if out is not None:
+        write_json(out, {**provenance(), **summary})
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+    else:
+        _print_summary(summary)
+    wrong = [key for key in ("flaky", "unsolved", "wrong_difficulty", "too_easy") if summary[key]]
+    raise typer.Exit(1 if wrong or summary["infra_errors"] else 0)
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "", title=f"Suite {summary['suite']}, {summary['seeds']} seeds", show_header=False)
+    for key, value in summary.items():
+        if key not in ("failures", "suite"):
+            text = f"{value:.3g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
+            table.add_row(key, str(text))
+    Console().print(table)
+
+
+class _Teller:
+    """Says what happens as it happens."""
+
+    def __init__(self, describe: Any) -> None:
+        self._describe = describe
+
+    def begin(self, task: Any) -> None: ...
+
+    def look(self, observation: Any) -> None: ...
+
+    def step(self, step: Any, observation: Any) -> None:
+        said = self._describe(step.action) if step.action is not None else f"invalid: {step.invalid}"
+        typer.echo(f"  {step.number:3d}  {said}")
+
+    def end(self, result: Any) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
+def _suite(name: str) -> list[Template]:
+    from operant.tasks.suites import load_suite
+
+    return load_suite(name)
+
+
+def _template(task: str) -> Template:
+    import difflib
+
+    from operant.errors import TaskError
+
+    templates = {template.id: template for template in _suite(task.partition("/")[0] if "/" in task else "core")}
+    if task not in templates:
+        near = difflib.get_close_matches(task, templates, 1)
+        raise TaskError(f"there is no task {task!r}", hint=f"did you mean {near[0]!r}?" if near else "operant tasks list")
+    return templates[task]
+
+
+def _row(template: Template) -> dict[str, Any]:
+    return {
+        "id": template.id,
+        "difficulty": template.difficulty.value,
+        "apps": list(template.apps),
+        "skill": template.skill,
+        "family": template.family,
+        "unseen": template.unseen,
+        "instructions": list(template.instructions),
+    }

@@ -1,0 +1,99 @@
+"""Two results side by side: rates, their difference with an interval, and the episodes that both played."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from operant.errors import ResultsError
+from operant.evaluation.run import Run
+from operant.evaluation.statistics import difference
+from operant.evaluation.summary import Line
+from operant.types import Difficulty
+
+__all__ = ["Comparison", "Row", "compare", "pair_runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One group in both results. ``change`` is the second rate minus the first, with its 95 % interval."""
+
+    group: str
+    name: str
+    first: tuple[int, int]
+    """(successes, n)"""
+    second: tuple[int, int]
+    change: float
+    low: float
+    high: float
+
+    @property
+    def is_clear(self) -> bool:
+        """The interval leaves no doubt which one is better."""
+        return bool(self.first[1] and self.second[1]) and (self.low > 0 or self.high < 0)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All groups, and what became of the episodes that both played."""
+
+    rows: tuple[Row, ...]
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+
+
+def pair_runs(first: Sequence[Run], second: Sequence[Run]) -> list[tuple[Run, Run]]:
+    """Runs to compare: those of the same agent, or the only ones that there are."""
+    if len(first) == 1 and len(second) == 1:
+        return [(first[0], second[0])]
+    by_agent = {run.settings.agent: run for run in second}
+    pairs = [(run, by_agent[run.settings.agent]) for run in first if run.settings.agent in by_agent]
+    if not pairs:
+        names = [", ".join(run.settings.agent for run in runs) for runs in (first, second)]
+        raise ResultsError(
+            f"there is no agent in both: {names[0]} and {names[1]}",
+            hint="name the directory of one agent's results each to compare different agents",
+        )
+    return pairs
+
+
+def compare(first: Sequence[Line], second: Sequence[Line]) -> Comparison:
+    rows = []
+    for group, name in _groups([*first, *second]):
+        counts = [
+            _count([line for line in lines if _belongs(line, group, name)]) for lines in (first, second)
+        ]
+        rows.append(Row(group, name, counts[0], counts[1], *difference(counts[0], counts[1])))
+    theirs = {line.asked.directory: line.success for line in second}
+    outcomes = Counter(
+        (line.success, theirs[line.asked.directory]) for line in first if line.asked.directory in theirs
+    )
+    return Comparison(
+        tuple(rows),
+        outcomes[True, True],
+        outcomes[True, False],
+        outcomes[False, True],
+        outcomes[False, False],
+    )
+
+
+def _groups(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
+    yield "overall", "overall"
+    yield from (("difficulty", level.value) for level in Difficulty)
+    yield from (("application", app) for app in sorted({app for line in lines for app in line.asked.apps}))
+    yield from (("task", task) for task in sorted({line.asked.task for line in lines}))
+
+
+def _belongs(line: Line, group: str, name: str) -> bool:
+    if group == "difficulty":
+        return line.asked.difficulty.value == name
+    if group == "application":
+        return name in line.asked.apps
+    return group == "overall" or line.asked.task == name
+
+
+def _count(lines: Sequence[Line]) -> tuple[int, int]:
+    return sum(line.success for line in lines), len(lines)

@@ -1,0 +1,221 @@
+"""A results directory as files for people: ``summary.json``, ``figure.png`` and ``report.html``.
+
+The page is one static file that needs no server: style, script, tables and thumbnails are inside; the screenshots
+of the episodes are fetched from beside it while one looks. Text of tasks and agents is escaped or put in as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import importlib.resources
+import io
+import json
+import os
+import string
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from operant.errors import ResultsError
+from operant.evaluation.run import Run
+from operant.evaluation.summary import Line, lines_of, summarise
+from operant.rollout.describe import describe
+from operant.rollout.episode import Episode, Step
+from operant.rollout.store import write_atomically
+from operant.types import ActionKind, Size
+
+__all__ = ["write_report"]
+
+THUMBNAIL_WIDTH = 320
+LONGEST_RESPONSE = 2000
+
+
+def write_report(runs: Sequence[Run], directory: Path) -> list[dict[str, Any]]:
+    """Write the files into ``directory`` and return the summaries, one a run."""
+    from operant.evaluation.figure import write_figure
+
+    lines = [lines_of(run) for run in runs]
+    summaries = [summarise(run, its) for run, its in zip(runs, lines, strict=True)]
+    try:
+        write_atomically(directory / "summary.json", json.dumps(summaries, indent=1) + "\n")
+        write_figure(summaries, directory / "figure.png")
+        write_atomically(directory / "report.html", _page(runs, lines, summaries, directory))
+    except OSError as error:
+        raise ResultsError(f"the report can't be written to {directory}: {error}") from error
+    return summaries
+
+
+def _page(
+    runs: Sequence[Run],
+    lines: Sequence[Sequence[Line]],
+    summaries: Sequence[Mapping[str, Any]],
+    directory: Path,
+) -> str:
+    data = [_episode(run, line, directory) for run, its in zip(runs, lines, strict=True) for line in its]
+    title = "Results of " + ", ".join(summary["agent"] for summary in summaries)
+    facts = [time.strftime("%Y-%m-%d %H:%M", time.localtime()), f"{len(data)} episodes asked for"]
+    for name, key in (("seeds", "seeds"), ("split", "splits"), ("commit", "commit")):
+        values = sorted({str(value) for summary in summaries for value in _many(summary[key])})
+        if values:
+            facts.append(f"{name} {', '.join(values[:8])}{' …' if len(values) > 8 else ''}")
+    return string.Template(_part("report.html")).substitute(
+        title=html.escape(title),
+        subtitle=html.escape(" · ".join(facts)),
+        style=_part("report.css"),
+        script=_part("report.js"),
+        sections="\n".join(_sections(summaries)),
+        # "</script>" and "<!--" must not end the element that holds it.
+        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+    )
+
+
+def _part(name: str) -> str:
+    return (importlib.resources.files("operant.evaluation") / "page" / name).read_text(encoding="utf-8")
+
+
+def _many(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
+
+
+# Tables.
+
+
+def _sections(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if len(summaries) > 1:
+        rows = [_row(_label(summary), summary["overall"]) for summary in summaries]
+        yield f"<section><h2>All agents</h2>{_table('agent', rows)}</section>"
+    for summary in summaries:
+        levels = {name.lower(): rates for name, rates in summary["by_difficulty"].items() if rates["n"]}
+        rows = [_row(name, rates) for name, rates in levels.items()]
+        novelty = summary["by_novelty"]
+        if novelty["seen"]["n"] and novelty["unseen"]["n"]:
+            rows += [_row(f"{name} templates", rates) for name, rates in novelty.items()]
+        rows.append(_row("overall", summary["overall"], total=True))
+        yield f"<section><h2>{html.escape(_label(summary))}</h2>{_table('difficulty', rows)}"
+        outcomes = ", ".join(
+            f"{count} {name.replace('_', ' ')}" for name, count in summary["outcomes"].items() if count
+        )
+        yield f'<p class="quiet" style="margin-top:8px">{html.escape(outcomes)}; every rate divides by all episodes asked for</p>'
+        for name, key in (("application", "by_app"), ("task", "by_task")):
+            rows = [_row(value, rates) for value, rates in summary[key].items()]
+            yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows)}</details>"
+        yield "</section>"
+
+
+def _label(summary: Mapping[str, Any]) -> str:
+    return str(summary["agent"]) + (" (sees behind the screen)" if summary["privileged"] else "")
+
+
+def _table(first: str, rows: Sequence[str]) -> str:
+    heads = "".join(
+        f"<th>{head}</th>"
+        for head in (first, "n", "success", "95 % interval", "", "mean steps", "infra errors")
+    )
+    return f'<div class="card scroll"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _row(name: str, rates: Mapping[str, Any], *, total: bool = False) -> str:
+    rate, low, high = rates["success"], rates["low"], rates["high"]
+    rail = (
+        f'<span class="rail"><b style="left:{100 * low:.2f}%;right:{100 - 100 * high:.2f}%"></b>'
+        f'<i style="left:{100 * rate:.2f}%"></i></span>'
+    )
+    infra = rates["infra_errors"]
+    cells = (
+        html.escape(name),
+        str(rates["n"]),
+        f"{100 * rate:.1f} %",
+        f"{100 * low:.1f} – {100 * high:.1f} %",
+        "" if rates["mean_steps"] is None else f"{rates['mean_steps']:.1f}",
+        f'<span class="warn">{infra}</span>' if infra else "0",
+    )
+    shown = "".join(f"<td>{cell}</td>" for cell in cells[:4])
+    rest = "".join(f"<td>{cell}</td>" for cell in cells[4:])
+    return f'<tr{" class=total" if total else ""}>{shown}<td class="bar">{rail}</td>{rest}</tr>'
+
+
+# Episodes.
+
+
+def _episode(run: Run, line: Line, directory: Path) -> dict[str, Any]:
+    asked, episode = line.asked, line.episode
+    steps = episode.steps if episode else ()
+    size = Size(*episode.header["screen"]) if episode and "screen" in episode.header else None
+    pointers = _pointers(episode) if episode else []
+    return {
+        "id": f"{run.settings.agent}/{asked.directory}",
+        "agent": run.settings.agent,
+        "task": asked.task,
+        "seed": asked.seed,
+        "difficulty": asked.difficulty.value,
+        "apps": list(asked.apps),
+        "instruction": episode.instruction if episode else "",
+        "outcome": line.outcome.value if line.outcome else "cut short" if steps else "missing",
+        "why": episode.why if episode else "",
+        "first": _relative(episode.first_screenshot if episode else None, directory),
+        "thumbnail": _thumbnail(episode) if episode else None,
+        "steps": [
+            _step(step, pointer, size, directory) for step, pointer in zip(steps, pointers, strict=False)
+        ],
+    }
+
+
+def _pointers(episode: Episode) -> list[list[float] | None]:
+    """Where the pointer was before each step."""
+    states = [episode.header.get("first_state", {}), *(step.state for step in episode.steps)]
+    return [state.get("pointer") for state in states]
+
+
+def _step(step: Step, pointer: list[float] | None, size: Size | None, directory: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "text": describe(step.action, size),
+        "file": _relative(step.screenshot, directory),
+    }
+    if step.invalid:
+        found["invalid"] = step.invalid
+    if step.response:
+        found["response"] = step.response[:LONGEST_RESPONSE]
+    action = step.action
+    if action is None:
+        return found
+    if action.kind is ActionKind.DRAG:
+        path = [[point.x, point.y] for point in action.path]
+        found |= {"path": [pointer, *path] if len(path) == 1 and pointer else path, "rings": 0}
+    elif action.kind in (
+        ActionKind.CLICK,
+        ActionKind.MOVE,
+        ActionKind.SCROLL,
+        ActionKind.MOUSE_DOWN,
+        ActionKind.MOUSE_UP,
+    ):
+        place = [action.point.x, action.point.y] if action.point else pointer
+        if place is not None:
+            found |= {"path": [place], "rings": action.clicks}
+    return found
+
+
+def _relative(path: Path | None, directory: Path) -> str | None:
+    if path is None or not path.exists():
+        return None
+    return os.path.relpath(path, directory)
+
+
+def _thumbnail(episode: Episode) -> str | None:
+    """The last screen, small, as a data URL."""
+    from PIL import Image
+
+    last = next((path for path in reversed(episode.screenshots) if path is not None and path.exists()), None)
+    if last is None:
+        return None
+    small = io.BytesIO()
+    try:
+        with Image.open(last) as image:
+            height = max(1, round(image.height * THUMBNAIL_WIDTH / image.width))
+            image.convert("RGB").resize(
+                (THUMBNAIL_WIDTH, height), Image.Resampling.LANCZOS, reducing_gap=2.0
+            ).save(small, "WEBP", quality=70, method=2)
+    except OSError:  # cut short while it was written
+        return None
+    return "data:image/webp;base64," + base64.b64encode(small.getvalue()).decode("ascii")

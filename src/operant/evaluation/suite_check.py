@@ -1,0 +1,177 @@
+"""Is a suite fit to learn from? Every oracle must solve its task, and whoever does nothing must not.
+
+Plays the oracle, the agent that only waits, the one that says done at once, and the random one on instances of
+every template, and says which templates are wrong: unsolved, solved by nothing, of another difficulty than they
+claim, or different from one instance to the next.
+"""
+
+from __future__ import annotations
+
+import collections
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from operant.agents.registry import make_agent
+from operant.config.desktop import DesktopConfig
+from operant.desktop.pool import DesktopPool
+from operant.envs.task_environment import TaskEnvironment
+from operant.rollout.episode import EpisodeResult
+from operant.rollout.loop import run_episode
+from operant.types import Difficulty, Outcome
+
+if TYPE_CHECKING:
+    from operant.tasks.task import Task
+    from operant.tasks.template import Template
+
+__all__ = ["AGENTS", "Played", "check_suite", "summarise_check"]
+
+#: Who plays, and how many steps each gets at most. Nothing changes for one who only waits, so few are enough.
+AGENTS: dict[str, int | None] = {"oracle": None, "noop": 2, "done": 1, "random": 10}
+TRIES = 3  # an infra error says nothing about the suite
+
+
+@dataclass(frozen=True)
+class Played:
+    """One episode of the check."""
+
+    task: Task
+    agent: str
+    result: EpisodeResult
+
+    @property
+    def success(self) -> bool:
+        return self.result.outcome is Outcome.SUCCESS
+
+
+@dataclass
+class _Job:
+    task: Task
+    agent: str
+    tries: int = 0
+
+
+@dataclass
+class _Check:
+    """What the workers share."""
+
+    jobs: queue.SimpleQueue[_Job]
+    tell: Callable[[Played], None]
+    played: list[Played] = field(default_factory=list)
+    failure: BaseException | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def work(self, pool: DesktopPool) -> None:
+        try:
+            while not self.stop.is_set():
+                try:
+                    job = self.jobs.get_nowait()
+                except queue.Empty:
+                    return
+                self._play(pool, job)
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self.failure = self.failure or error
+            self.stop.set()
+
+    def _play(self, pool: DesktopPool, job: _Job) -> None:
+        agent = make_agent(job.agent)
+        with pool.lease(timeout_s=120) as desktop:
+            result = run_episode(
+                agent, TaskEnvironment(desktop, with_windows=False), job.task, seed=job.task.seed or 0
+            )
+        job.tries += 1
+        if result.outcome is Outcome.INFRA_ERROR and job.tries < TRIES:
+            self.jobs.put(job)
+            return
+        self.played.append(Played(job.task, job.agent, result))
+        self.tell(self.played[-1])
+
+
+def check_suite(
+    templates: Sequence[Template],
+    *,
+    seeds: Sequence[int] = (0, 1, 2),
+    splits: Sequence[str] = ("train", "heldout"),
+    workers: int = 2,
+    agents: Sequence[str] = tuple(AGENTS),
+    config: DesktopConfig | None = None,
+    tell: Callable[[Played], None] = lambda played: None,
+) -> list[Played]:
+    """Play them all. Seeds take turns with the splits, so that both are looked at."""
+    jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+    for agent in agents:
+        for template in templates:
+            for index, seed in enumerate(seeds):
+                task = template.instance(seed, splits[index % len(splits)])
+                cap = AGENTS[agent]
+                jobs.put(
+                    _Job(task if cap is None else replace(task, max_steps=min(cap, task.max_steps)), agent)
+                )
+    check = _Check(jobs, tell)
+    with DesktopPool(workers + 1, config) as pool:
+        threads = [threading.Thread(target=check.work, args=(pool,), daemon=True) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(0.2)
+        finally:
+            check.stop.set()
+    if check.failure is not None:
+        raise check.failure
+    return check.played
+
+
+def summarise_check(templates: Sequence[Template], played: Sequence[Played]) -> dict[str, Any]:
+    """The numbers that ``operant tasks check --json`` prints."""
+    by_agent: dict[str, list[Played]] = collections.defaultdict(list)
+    for one in played:
+        by_agent[one.agent].append(one)
+    oracle = by_agent["oracle"]
+    outcomes: dict[str, set[bool]] = collections.defaultdict(set)
+    for one in oracle:
+        outcomes[one.task.id].add(one.success)
+    return {
+        "templates": len(templates),
+        "unseen": sum(template.unseen for template in templates),
+        "by_difficulty": {
+            level.value: sum(template.difficulty is level for template in templates) for level in Difficulty
+        },
+        "by_app": dict(
+            sorted(collections.Counter(app for template in templates for app in template.apps).items())
+        ),
+        **{f"{name}_success": _rate(episodes) for name, episodes in by_agent.items()},
+        "episodes": {name: len(episodes) for name, episodes in by_agent.items()},
+        "flaky": sorted(task for task, seen in outcomes.items() if len(seen) > 1),
+        "unsolved": sorted(task for task, seen in outcomes.items() if seen == {False}),
+        "wrong_difficulty": sorted(
+            {
+                one.task.id
+                for one in oracle
+                if one.success and Difficulty.of_steps(one.result.steps) is not one.task.difficulty
+            }
+        ),
+        "too_easy": sorted(
+            {one.task.id for name in ("noop", "done") for one in by_agent[name] if one.success}
+        ),
+        "infra_errors": sum(one.result.outcome is Outcome.INFRA_ERROR for one in played),
+        "oracle_seconds_mean": sum(one.result.total_s for one in oracle) / len(oracle) if oracle else None,
+        "failures": [
+            {
+                "task": one.task.id,
+                "seed": one.task.seed,
+                "split": one.task.split,
+                "why": one.result.why,
+                "steps": one.result.steps,
+            }
+            for one in oracle
+            if not one.success
+        ],
+    }
+
+
+def _rate(episodes: Sequence[Played]) -> float | None:
+    return sum(one.success for one in episodes) / len(episodes) if episodes else None
