@@ -49,7 +49,7 @@ POOLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "products": _split(
         "apples pencils chairs lamps mugs boots ropes nails tiles paints brushes buckets blankets cables folders stamps "
         "gloves hooks jars keys locks maps pillows rulers screws towels vases wheels bottles clocks",
-        "anvils buttons crayons drills easels funnels goggles hoses inks jugs kites ladles mirrors napkins oars",
+        "anvils bobbins crayons drills easels funnels goggles hoses inks jugs kites ladles mirrors napkins oars",
     ),
     "topics": _split(
         "budget meeting travel recipe garage library concert repair holiday invoice project lesson picnic survey theatre "
@@ -58,7 +58,7 @@ POOLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "verbs": _split(
         "call paint clean order water repair visit collect deliver measure polish review arrange borrow charge inspect",
-        "assemble browse confirm decorate engrave fasten gather handle iron juggle",
+        "assemble brew caulk decorate engrave fasten glaze hoist iron juggle",
     ),
 }
 
