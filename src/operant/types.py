@@ -71,7 +71,7 @@ class Point:
         for name, value in (("x", self.x), ("y", self.y)):
             if not 0.0 <= value <= 1.0:  # neither is NaN
                 raise InvalidAction(
-                    f"{name}={value!r} is not a fraction of the screen",
+                    f"{name}={value!s:.24} is not a fraction of the screen",
                     hint="coordinates are fractions in [0, 1]; use Point.from_pixel for pixels",
                 )
 
@@ -80,7 +80,7 @@ class Point:
         """The centre of pixel (x, y); a pixel that is not on the screen is an error."""
         if not (0 <= x < size.width and 0 <= y < size.height):
             raise InvalidAction(
-                f"pixel ({x:g}, {y:g}) is off the {size} screen",
+                f"pixel ({x!s:.20}, {y!s:.20}) is off the {size} screen",
                 hint=f"x goes from 0 to {size.width - 1}, y from 0 to {size.height - 1}",
             )
         return cls((math.floor(x) + 0.5) / size.width, (math.floor(y) + 0.5) / size.height)
@@ -207,7 +207,7 @@ class Action:
             raise InvalidAction(f"clicks={self.clicks!r}", hint="an action clicks 1 to 3 times")
         if not 0.0 <= self.duration <= MAX_DURATION_S:
             raise InvalidAction(
-                f"duration={self.duration!r} s", hint=f"durations go from 0 to {MAX_DURATION_S} s"
+                f"duration={self.duration!s:.24} s", hint=f"durations go from 0 to {MAX_DURATION_S} s"
             )
         if not (abs(self.dx) <= MAX_SCROLL and abs(self.dy) <= MAX_SCROLL):
             raise InvalidAction(f"a scroll by ({self.dx}, {self.dy})", hint=f"at most {MAX_SCROLL}")

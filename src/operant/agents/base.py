@@ -59,7 +59,7 @@ class Agent(ABC):
 
     @abstractmethod
     def act(self, observation: Observation) -> Action | Decision:
-        """The next action. ``InvalidAction`` for one that can't be: the step is spent, the episode goes on."""
+        """The next action; ``InvalidAction`` for one that can't be: the step is spent, that is all."""
 
     def close(self) -> None:  # noqa: B027
         """Let go of everything."""

@@ -7,12 +7,14 @@ from operant.types import Action, Observation
 
 __all__ = ["DoneAgent", "FailAgent", "NoopAgent"]
 
+MOMENT_S = 0.1
+
 
 class NoopAgent(Agent):
-    """Waits until the step cap ends the episode."""
+    """Waits, a moment at a time, until the step cap ends the episode."""
 
     def act(self, observation: Observation) -> Action:
-        return Action.wait()
+        return Action.wait(MOMENT_S)
 
 
 class DoneAgent(Agent):

@@ -205,8 +205,9 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     for path in (*config.read_only, python_inside()[1]):
         if path is not None:
             argv += ["--ro-bind", str(path.resolve()), str(path)]
-    # Last, so that nothing can be written to the root of the tree either.
-    return [*argv, "--remount-ro", "/", "--setenv", "PATH", "/usr/bin:/bin", "--"]
+    # Last, so that nothing can be written to the root of the tree either, nor to what else outlives an episode.
+    argv += ["--remount-ro", "/var", "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*argv, "--setenv", "PATH", "/usr/bin:/bin", "--"]
 
 
 def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:

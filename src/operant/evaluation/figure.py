@@ -44,7 +44,7 @@ def write_figure(summaries: Sequence[Mapping[str, Any]], path: Path) -> None:
                 summary["agent"] if not place else None,
             )
     axes.set_xticks(range(len(groups)), [group.lower() for group in groups])
-    axes.set_ylim(0, 1.12)
+    axes.set_ylim(0, 1.14)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     axes.set_ylabel("success")
     axes.grid(axis="y", color="#e3e6eb", linewidth=0.8)

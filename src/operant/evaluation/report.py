@@ -1,7 +1,8 @@
 """A results directory as files for people: ``summary.json``, ``figure.png`` and ``report.html``.
 
-The page is one static file that needs no server: style, script, tables and thumbnails are inside; the screenshots
-of the episodes are fetched from beside it while one looks. Text of tasks and agents is escaped or put in as text.
+The page is one static file that needs no server: style, script, tables and thumbnails are inside; the
+screenshots of the episodes are fetched from beside it while one looks. Text of tasks and agents is escaped or
+put in as text.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def _sections(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         outcomes = ", ".join(
             f"{count} {name.replace('_', ' ')}" for name, count in summary["outcomes"].items() if count
         )
-        yield f'<p class="quiet" style="margin-top:8px">{html.escape(outcomes)}; every rate divides by all episodes asked for</p>'
+        note = f"{outcomes}; every rate divides by all episodes asked for"
+        yield f'<p class="quiet note">{html.escape(note)}</p>'
         for name, key in (("application", "by_app"), ("task", "by_task")):
             rows = [_row(value, rates) for value, rates in summary[key].items()]
             yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows)}</details>"
@@ -113,7 +115,8 @@ def _table(first: str, rows: Sequence[str]) -> str:
         f"<th>{head}</th>"
         for head in (first, "n", "success", "95 % interval", "", "mean steps", "infra errors")
     )
-    return f'<div class="card scroll"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="card scroll"><table>{body}</table></div>'
 
 
 def _row(name: str, rates: Mapping[str, Any], *, total: bool = False) -> str:

@@ -58,8 +58,8 @@ def comparison_tables(comparison: Comparison, first: str, second: str) -> Iterat
         table.add_row(row.name, _share(row.first), _share(row.second), *_change(row))
     shared = comparison.both + comparison.only_first + comparison.only_second + comparison.neither
     table.caption = (
-        f"of {shared} episodes in both: {comparison.both} solved by both, {comparison.only_first} only by the first, "
-        f"{comparison.only_second} only by the second, {comparison.neither} by neither"
+        f"of {shared} episodes in both: {comparison.both} solved by both, {comparison.only_first} only by the "
+        f"first, {comparison.only_second} only by the second, {comparison.neither} by neither"
     )
     yield table
 

@@ -23,7 +23,7 @@ ACTION_MS, LAST_MS = 700, 2000  # how long a picture stays
 
 
 def pictures(episode: Episode) -> Iterator[tuple[Image.Image, int]]:
-    """(picture, milliseconds): each screen with the action that follows, and the last screen with the outcome."""
+    """(picture, milliseconds): each screen with the action that follows, the last one with the outcome."""
     state = episode.header.get("first_state", {})
     for step in episode.steps:
         pointer = state.get("pointer")

@@ -5,8 +5,8 @@ growing ``traj.jsonl``; a line is appended only after its screenshot is complete
 ``episode.json`` into place: where it is, the episode ended; where it is not, it was cut short.
 
 Screenshots are PNGs of full colour at zlib level 6 (about 25-45 KB for 1280x800, in 35 ms of a thread beside
-the episode). Lossless WebP takes a third of that, but OSWorld's tools want PNGs; a palette would lose colours,
-since font smoothing alone makes more than 256. A screen that did not change is a hard link to the last one.
+the episode). Lossless WebP takes a third of that, but OSWorld's tools want PNGs; a palette would lose
+colours, since font smoothing alone makes more than 256. A screen that did not change is a hard link to the last one.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def play(
     environment.begin(task)
     actions: list[Action] = []
     while True:
-        actions.append(choose(View(desktop)))  # type: ignore[arg-type]
+        actions.append(choose(View(desktop, actions[-1] if actions else None)))  # type: ignore[arg-type]
         transition = environment.step(actions[-1])
         if transition.over:
             return transition, actions

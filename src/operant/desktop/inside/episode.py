@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import stat
+import time
 from typing import Any
 
 import kernel
@@ -22,6 +23,7 @@ import wire
 from programs import Programs
 
 BUS_READY_S = 5.0
+CHORE_S = 0.5
 
 
 class Layout:
@@ -232,15 +234,20 @@ def fill_home(home: str, entries: list[list[Any]], contents: int) -> None:
         os.close(fd)
 
 
-def serve(programs: Programs, operations: frozenset[str], wake: int, others: dict[int, Any], idle: Any = None) -> None:
-    """Answer requests until the owner's end closes. ``others`` maps more descriptors to what they trigger."""
+def serve(programs: Programs, operations: frozenset[str], wake: int, others: dict[int, Any], chore: Any = None) -> None:
+    """Answer requests until the owner's end closes. ``others`` maps more descriptors to what they trigger.
+
+    ``chore`` is done every so often, however busy the owner keeps us.
+    """
+    due = time.monotonic() + CHORE_S
     poll = select.poll()
     for fd in (programs.control.fileno(), wake, *others):
         poll.register(fd, select.POLLIN)
     while True:
-        ready = poll.poll(1000 if idle else None)
-        if not ready and idle:
-            idle()
+        ready = poll.poll(CHORE_S * 1000 if chore else None)
+        if chore and time.monotonic() >= due:
+            chore()
+            due = time.monotonic() + CHORE_S
         for fd, _event in ready:
             if fd == wake:
                 os.read(wake, 512)

@@ -16,6 +16,7 @@ READ_ONLY, NO_SUID, NO_DEV, REMOUNT, BIND, MOVE, RECURSIVE, PRIVATE = 1, 2, 4, 3
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_CAP_AMBIENT = 1, 4, 24, 36, 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _IPC_RMID = 0
+_CAPABILITY_VERSION = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -84,6 +85,11 @@ def keep_capabilities_to_self() -> None:
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
             break
+    # Two words each of what is effective, permitted and inheritable; only the last are given up.
+    header, sets = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0)), (ctypes.c_uint32 * 6)()
+    _checked(_libc.capget(header, sets), "capget")
+    sets[2] = sets[5] = 0
+    _checked(_libc.capset(header, sets), "capset")
 
 
 def loopback_up() -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import resource
 import select
 import signal
 import socket
@@ -27,7 +28,6 @@ from activity import Activity
 from programs import Programs
 
 DISPLAY_READY_S = 20.0
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Supervisor(Programs):
@@ -100,7 +100,11 @@ class Supervisor(Programs):
         path = self.private + "/" + argv[0] + ".log"
         log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
-            self.display_pids.add(self.start(argv, [log, log, log]))
+            pid = self.start(argv, [log, log, log])
+            self.display_pids.add(pid)
+            # What programs store in the server is theirs as well: it then refuses, and lives.
+            allowed = self.settings["limits"]["memory_mb"] << 20
+            resource.prlimit(pid, resource.RLIMIT_DATA, (allowed, allowed))
         finally:
             os.close(log)
 
@@ -200,9 +204,10 @@ class Supervisor(Programs):
         sizes = {}
         for pid in self.pids():
             if pid not in keep:
-                with contextlib.suppress(OSError, ValueError), open("/proc/%d/statm" % pid) as file:
-                    fields = file.read().split()
-                    sizes[pid] = (int(fields[1]) - int(fields[2])) * PAGE
+                with contextlib.suppress(OSError, ValueError), open("/proc/%d/status" % pid) as file:
+                    # Shared memory too, which no limit of the kernel's binds: whoever maps it holds it.
+                    held = [line.split()[1] for line in file if line.startswith(("RssAnon:", "RssShmem:", "VmSwap:"))]
+                    sizes[pid] = sum(map(int, held)) << 10
         if sum(sizes.values()) > allowed:
             largest = max(sizes, key=lambda pid: sizes[pid])
             with contextlib.suppress(ProcessLookupError):

@@ -39,7 +39,7 @@ def send(sock: socket.socket, message: dict[str, Any], fds: tuple[int, ...] = ()
 
 def receive(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
     try:
-        data, fds, _flags, _address = socket.recv_fds(sock, PACKET, MAX_FDS)
+        data, fds, _flags, _address = socket.recv_fds(sock, PACKET, MAX_FDS, socket.MSG_CMSG_CLOEXEC)
     except ConnectionResetError as error:
         raise Closed from error
     if not data:

@@ -133,7 +133,8 @@ def application_tree(world: World, app: str) -> Node:
 
 def _frames(top: Node, window: Window) -> bool:
     """Whether a top-level widget is that window: by its title, and by its box with or without the frame."""
-    if top.box is None or not top.name or not (top.name in window.title or window.title in top.name):
+    # Chromium puts remarks into the middle of the name ("Network error"); the end is the same.
+    if top.box is None or not top.name or top.name.rpartition(" - ")[2] != window.title.rpartition(" - ")[2]:
         return False
     x, y, width, height = top.box
     gaps = (window.x - x, window.y - y, x + width - window.x - window.width, y + height - window.y - window.height)
@@ -151,7 +152,9 @@ def _shown(tree: Node, size: Size) -> Iterator[tuple[str, Node]]:
 
 
 def _pages(node: Node) -> Iterator[Node]:
-    """Documents that are not inside others."""
+    """Documents that are not inside others, and shown as pages rather than as their source."""
+    if node.name.startswith("view-source:"):
+        return
     if node.role == "document web":
         yield node
         return

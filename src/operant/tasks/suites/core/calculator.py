@@ -1,44 +1,82 @@
-"""Galculator: enter numbers, compute, clear, and read the display."""
+"""Galculator: enter numbers, compute, copy, use the memory and the menus, and report what is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.tasks.criteria import Accessible, Criterion
+from operant.tasks.criteria import Accessible, AllOf, Answer, ClipboardEquals, Criterion, FileEquals
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Milestone, Milestones, Oracle, View
-from operant.tasks.setup import Launch, SetupStep
+from operant.tasks.setup import Launch, SetupStep, WriteFile
+from operant.tasks.suites.core.keypad import (
+    Keypad,
+    Press,
+    button,
+    chain,
+    click,
+    digits,
+    keys,
+    operands,
+    shown,
+    text,
+    written,
+)
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty, Node
+from operant.types import Action, ActionKind, Difficulty, Node
 
 __all__ = ["TEMPLATES"]
 
 SIZE = (331, 343)
-
-
-def display(view: View) -> Node | None:
-    return view.widget("text", app="galculator")
-
-
-def shown(view: View) -> str:
-    """What the display says."""
-    found = display(view)
-    return (found.text or "").strip() if found else ""
+CONFIG = ".config/galculator/galculator.conf"
+#: What the display says below the number in scientific mode, and only there.
+MODULES = "DEC  HEX  OCT  BIN     DEG  RAD  GRAD     ALG  RPN  FORM"
+COPY = Action.key("ctrl", "c")
 
 
 def opened(p: Params) -> list[SetupStep]:
     return [Launch(command=["galculator"], place=p.place)]
 
 
-def shows(text: str) -> Criterion:
-    return Accessible(app="galculator", role="text", text=text)
+def shows(number: str) -> Criterion:
+    return Accessible(app="galculator", role="text", text=number)
+
+
+def memory_used() -> Criterion:
+    """Something is in the memory: only then can it be read."""
+    return Accessible(app="galculator", role="toggle button", name="MR", state="sensitive")
+
+
+def menu_entry(view: View, name: str) -> Node | None:
+    return next(
+        (
+            widget
+            for widget in view.widgets(name=name, app="galculator")
+            if widget.role in ("menu", "menu item", "radio menu item")
+        ),
+        None,
+    )
+
+
+def through_menu(*names: str) -> Any:
+    """Click the entry that leads on: the last of these that is there."""
+
+    def act(view: View) -> Action:
+        return view.click(next(entry for name in reversed(names) if (entry := menu_entry(view, name))))
+
+    return act
+
+
+def scientific(view: View) -> bool:
+    found = view.widget("text", app="galculator")
+    return found is not None and "HEX" in (found.text or "")
 
 
 class Calculator(Template):
     """What all calculator tasks have in common: the calculator is open somewhere on the screen."""
 
     apps = ("galculator",)
+    family = "arithmetic"
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         return opened(p)
@@ -47,7 +85,6 @@ class Calculator(Template):
 class TypeSum(Calculator):
     id = "core/calculator-type-sum-v1"
     skill = "type"
-    family = "arithmetic"
     difficulty = Difficulty.EASY
     instructions = (
         "Compute {a} + {b} with the calculator.",
@@ -56,21 +93,20 @@ class TypeSum(Calculator):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        # Galculator's keys press its buttons, and GTK ignores a button pressed twice within a quarter of a second.
-        a, b = draw.numbers(2, 10, 999, doubles=False)
+        a, b = operands(draw, 2, 10, 999)
         return {"a": a, "b": b, "place": draw.place(*SIZE)}
 
     def success(self, p: Params) -> Criterion:
         return shows(str(p.a + p.b))
 
     def oracle(self, p: Params) -> Oracle:
-        return typed_sum(p.a, "+", p.b, str(p.a + p.b))
+        a, b = str(p.a), str(p.b)
+        return Keypad([text(a), keys("+", a), text(b), keys("enter", str(p.a + p.b))])
 
 
 class ClickNumber(Calculator):
     id = "core/calculator-click-number-v1"
     skill = "click"
-    family = "arithmetic"
     difficulty = Difficulty.EASY
     instructions = (
         "Enter the number {number} by clicking the calculator's buttons.",
@@ -84,37 +120,515 @@ class ClickNumber(Calculator):
         return shows(str(p.number))
 
     def oracle(self, p: Params) -> Oracle:
-        return Milestones([Milestone("number", lambda view: shown(view) == str(p.number), click_towards(str(p.number)))])
+        number = str(p.number)
+
+        def act(view: View) -> Action:
+            now = shown(view).removeprefix("0")
+            fits = number.startswith(now) and len(now) < len(number)
+            return view.click(button(view, number[len(now)] if fits else "AC"))
+
+        return Milestones([Milestone("number", lambda view: shown(view) == number, act)])
 
 
-def typed_sum(a: int, operator: str, b: int, result: str) -> Oracle:
-    """Type the first number, the operator's key, the second number, and Enter; start over when something is off."""
+class TypeExpression(Calculator):
+    id = "core/calculator-expression-v1"
+    skill = "type"
+    family = "chains"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Work out {expression} on the calculator.",
+        "Let the calculator evaluate {expression} and leave the result on its display.",
+    )
 
-    def act(view: View) -> Action:
-        now, last = shown(view), view.last
-        if last == Action.key(operator) and now == str(a):
-            return Action.type(str(b))
-        if last == Action.type(str(b)) and now == str(b):
-            return Action.key("enter")
-        if last == Action.type(str(a)) and now == str(a):
-            return Action.key(operator)
-        if now in ("", "0"):
-            return Action.type(str(a))
-        return Action.key("esc")
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b, c = operands(draw, 3)
+        low = draw.choice("+-")
+        value = a * b + c if low == "+" else a * b - c
+        return {"expression": f"{a}*{b}{low}{c}", "value": str(value), "place": draw.place(*SIZE)}
 
-    return Milestones([Milestone("result", lambda view: shown(view) == result and view.last == Action.key("enter"), act)])
+    def success(self, p: Params) -> Criterion:
+        return shows(p.value)
 
-
-def click_towards(number: str) -> Any:
-    """Click the next digit while what is shown leads to the number; clear it otherwise."""
-
-    def act(view: View) -> Action:
-        now = shown(view)
-        now = "" if now == "0" else now
-        label = number[len(now)] if number.startswith(now) and len(now) < len(number) else "AC"
-        return view.click(view.widget("toggle button", label, app="galculator"))
-
-    return act
+    def oracle(self, p: Params) -> Oracle:
+        return Keypad([text(p.expression), keys("enter", p.value)])
 
 
-TEMPLATES: tuple[type[Template], ...] = (TypeSum, ClickNumber)
+class SquareRoot(Calculator):
+    id = "core/calculator-square-root-v1"
+    skill = "click"
+    family = "functions"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Find the square root of {number} with the calculator.",
+        "Enter {number} into the calculator and take its square root.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {"number": operands(draw, 1, 10, 9999)[0], "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return shows(written(p.number**0.5))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Keypad([text(str(p.number)), click("sqrt", written(p.number**0.5))])
+
+
+class PercentOf(Calculator):
+    id = "core/calculator-percent-v1"
+    skill = "read"
+    family = "functions"
+    difficulty = Difficulty.EASY
+    unseen = True
+    instructions = (
+        "How much is {percent} % of {base}? Compute it with the calculator's % button ({percent} % {base} =) and report the number.",
+        "Use the calculator's % button to find {percent} percent of {base}, and answer with the result. Leave it on the display.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        percent, base = operands(draw, 2, 11, 98)
+        return {"percent": percent, "base": base, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        value = written(p.percent * p.base / 100)
+        return AllOf(of=(Answer(text=value, numeric=True), shows(value)))
+
+    def oracle(self, p: Params) -> Oracle:
+        percent, base, value = str(p.percent), str(p.base), written(p.percent * p.base / 100)
+        steps = [text(percent), click("%", percent), text(base), keys("enter", value)]
+        return Keypad(steps, Action(ActionKind.ANSWER, text=value))
+
+
+class CopyProduct(Calculator):
+    id = "core/calculator-copy-product-v1"
+    skill = "copy"
+    family = "clipboard"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Multiply {a} by {b} with the calculator and copy the result to the clipboard.",
+        "Copy the product of {a} and {b}, computed with the calculator.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b = operands(draw, 2)
+        return {"a": a, "b": b, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(ClipboardEquals(text=str(p.a * p.b)), shows(str(p.a * p.b))))
+
+    def oracle(self, p: Params) -> Oracle:
+        a, b, product = str(p.a), str(p.b), str(p.a * p.b)
+        return Keypad([text(a), keys("*", a), text(b), keys("enter", product), keys("ctrl+c", product)])
+
+
+class ScientificMode(Calculator):
+    id = "core/calculator-scientific-mode-v1"
+    skill = "menu"
+    family = "modes"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Switch the calculator to scientific mode and enter {number}.",
+        "I need the scientific calculator: change the mode in the View menu, then type {number} into it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {"number": operands(draw, 1, 10, 9999)[0], "place": draw.place(*SIZE, (840, 800))}
+
+    def success(self, p: Params) -> Criterion:
+        return shows(f"{p.number}\n {MODULES}")
+
+    def oracle(self, p: Params) -> Oracle:
+        number = str(p.number)
+        enter = Keypad([text(number)])
+        return Milestones(
+            [
+                Milestone("mode", scientific, through_menu("View", "Scientific Mode")),
+                Milestone("number", lambda view: scientific(view) and shown(view) == number, enter.act),
+            ]
+        )
+
+
+class ClearAndNegate(Calculator):
+    id = "core/calculator-negative-number-v1"
+    skill = "click"
+    family = "entering"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "The calculator still shows an old number. Clear it and enter minus {number}.",
+        "Replace what the calculator shows by the negative number -{number}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        number, old = operands(draw, 2, 10, 999)
+        return {"number": number, "old": old, "place": draw.place(*SIZE)}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        remembered = f'[general]\nremembers_display=true\nremembered_valuex="{p.old}"\n'
+        return [WriteFile(path=CONFIG, text=remembered), *opened(p)]
+
+    def success(self, p: Params) -> Criterion:
+        return shows(f"-{p.number}")
+
+    def oracle(self, p: Params) -> Oracle:
+        number = str(p.number)
+        return Keypad([text(number), click("+/-", f"-{number}")])
+
+
+class ClickDifference(Calculator):
+    id = "core/calculator-click-difference-v1"
+    skill = "click"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Subtract {b} from {a} by clicking the calculator's buttons with the mouse.",
+        "With mouse clicks only, let the calculator compute {a} - {b}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b = operands(draw, 2, 100, 999)
+        return {"a": max(a, b), "b": min(a, b), "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return shows(str(p.a - p.b))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Keypad(chain([str(p.a), str(p.b)], "-", [str(p.a - p.b)], clicked=True))
+
+
+class Parentheses(Calculator):
+    id = "core/calculator-parentheses-v1"
+    skill = "click"
+    family = "chains"
+    difficulty = Difficulty.MEDIUM
+    unseen = True
+    instructions = (
+        "Compute ({a} + {b}) * {c} with the calculator, using its bracket buttons.",
+        "Click the expression ({a} + {b}) * {c} into the calculator, brackets included, and get its value.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b, c = operands(draw, 3)
+        return {"a": a, "b": b, "c": c, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return shows(str((p.a + p.b) * p.c))
+
+    def oracle(self, p: Params) -> Oracle:
+        total = str(p.a + p.b)
+        return Keypad(
+            [
+                click("(", "0"),
+                *digits(str(p.a)),
+                click("+", str(p.a)),
+                *digits(str(p.b)),
+                click(")", total),
+                click("*", total),
+                *digits(str(p.c)),
+                click("=", str((p.a + p.b) * p.c)),
+            ]
+        )
+
+
+class MemoryRecall(Calculator):
+    id = "core/calculator-memory-recall-v1"
+    skill = "click"
+    family = "memory"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Store {a} in the calculator's memory with MS. Then compute {b} minus what the memory holds, recalling it with MR.",
+        "Save {a} with the calculator's MS button, enter {b}, and subtract the number that MR recalls.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b = sorted(operands(draw, 2, 10, 999))
+        return {"a": a, "b": b, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(shows(str(p.b - p.a)), memory_used()))
+
+    def oracle(self, p: Params) -> Oracle:
+        a, b = str(p.a), str(p.b)
+        steps = [text(a), store(a), text(b), keys("-", b), recall(a), keys("enter", str(p.b - p.a))]
+        return Keypad(steps)
+
+
+class MemoryTotal(Calculator):
+    id = "core/calculator-memory-total-v1"
+    skill = "click"
+    family = "memory"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then recall the total with MR.",
+        "Put {a} into the calculator's memory, add {b} and {c} to it with M+, and show with MR what it holds.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b, c = operands(draw, 3, 10, 99)
+        return {"a": a, "b": b, "c": c, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(shows(str(p.a + p.b + p.c)), memory_used()))
+
+    def oracle(self, p: Params) -> Oracle:
+        a, b, c = str(p.a), str(p.b), str(p.c)
+        return Keypad([text(a), store(a), text(b), add(b), text(c), add(c), recall(str(p.a + p.b + p.c))])
+
+
+class AddPrices(Calculator):
+    id = "core/calculator-add-prices-v1"
+    skill = "type"
+    family = "chains"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Add up the prices {prices} with the calculator.",
+        "What do I pay in total for things at {prices}? Let the calculator show it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        tenths = operands(draw, 4, 101, 987, alone=True)
+        prices = [f"{number // 10}.{number % 10 or 5}" for number in tenths]
+        listed = f"{', '.join(prices[:3])} and {prices[3]}"
+        # The whole part must be of the split as well, for it is what is read.
+        return {"prices": listed, "each": prices, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return shows(written(sum(map(float, p.each))))
+
+    def oracle(self, p: Params) -> Oracle:
+        totals = [written(sum(map(float, p.each[: count + 1]))) for count in range(1, len(p.each))]
+        return Keypad(chain(p.each, "+", totals))
+
+
+class AverageOfFour(Calculator):
+    id = "core/calculator-average-v1"
+    skill = "read"
+    family = "chains"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Find the average of {a}, {b}, {c} and {d} with the calculator and report it.",
+        "Four measurements: {a}, {b}, {c}, {d}. Compute their mean with the calculator, leave it on the display and answer with it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b, c, d = operands(draw, 4, 10, 99, alone=True, avoid="4")
+        return {"a": a, "b": b, "c": c, "d": d, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        mean = written((p.a + p.b + p.c + p.d) / 4)
+        return AllOf(of=(Answer(text=mean, numeric=True), shows(mean)))
+
+    def oracle(self, p: Params) -> Oracle:
+        numbers = [p.a, p.b, p.c, p.d]
+        totals = [str(sum(numbers[: count + 1])) for count in range(1, 4)]
+        mean = written(sum(numbers) / 4)
+        steps = [
+            *chain([str(number) for number in numbers], "+", totals),
+            click("/", totals[-1]),
+            click("4", "4"),
+            click("=", mean),
+        ]
+        return Keypad(steps, Action(ActionKind.ANSWER, text=mean))
+
+
+class HexToClipboard(Calculator):
+    id = "core/calculator-hexadecimal-v1"
+    skill = "menu"
+    family = "modes"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Convert {number} to hexadecimal with the calculator (scientific mode, then Number bases) and copy the result to the clipboard.",
+        "In the calculator's scientific mode, enter {number}, switch the number base to hexadecimal and copy what is shown.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        while True:  # letters prove that the base was changed: no other base has keys for them
+            number = operands(draw, 1, 100, 9999)[0]
+            if not f"{number:X}".isdecimal():
+                return {"number": number, "place": draw.place(*SIZE, (840, 800))}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(ClipboardEquals(text=f"{p.number:X}"), shows(f"{p.number:X}\n {MODULES}")))
+
+    def oracle(self, p: Params) -> Oracle:
+        number, wanted = str(p.number), f"{p.number:X}"
+
+        def in_hexadecimal(view: View) -> bool:
+            return scientific(view) and shown(view) == wanted
+
+        return Milestones(
+            [
+                Milestone("mode", scientific, through_menu("View", "Scientific Mode")),
+                Milestone("number", lambda view: shown(view) == number and scientific(view), Keypad([text(number)]).act),
+                Milestone("base", in_hexadecimal, through_menu("Calculator", "Number bases", "Hexadecimal")),
+                Milestone(
+                    "copied",
+                    lambda view: in_hexadecimal(view) and view.clipboard() == wanted,
+                    lambda view: COPY,
+                ),
+            ]
+        )
+
+
+class ClickBill(Calculator):
+    id = "core/calculator-click-bill-v1"
+    skill = "click"
+    family = "chains"
+    difficulty = Difficulty.HARD
+    instructions = (
+        "Click {a} * {b} + {c} * {d} - {e} into the calculator with the mouse and get the result.",
+        "A bill: {a} times {b}, plus {c} times {d}, less {e}. Compute it by clicking the calculator's buttons.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, c = operands(draw, 2, 100, 999)
+        heads = f"{str(a)[0]}{str(c)[0]}"
+        b, d, e = operands(draw, 3, 10, 99, avoid=heads)
+        return {"a": a, "b": b, "c": c, "d": d, "e": e, "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        return shows(str(p.a * p.b + p.c * p.d - p.e))
+
+    def oracle(self, p: Params) -> Oracle:
+        total = p.a * p.b + p.c * p.d
+        return Keypad(
+            [
+                *digits(str(p.a)),
+                click("*", str(p.a)),
+                *digits(str(p.b)),
+                click("+", str(p.a * p.b)),
+                *digits(str(p.c)),
+                click("*", str(p.c)),
+                *digits(str(p.d)),
+                click("-", str(total)),
+                *digits(str(p.e)),
+                click("=", str(total - p.e)),
+            ]
+        )
+
+
+class MemoryBill(Calculator):
+    id = "core/calculator-memory-bill-v1"
+    skill = "copy"
+    family = "memory"
+    difficulty = Difficulty.HARD
+    unseen = True
+    instructions = (
+        "Compute {rows} one by one with the calculator, collect the results in its memory (MS for the first, M+ for the others), "
+        "recall the total with MR and copy it to the clipboard.",
+        "Collect {rows} in the calculator's memory with MS and M+, then recall the sum and copy it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        pairs = [operands(draw, 2) for _ in range(4)]
+        rows = [f"{a}*{b}" for a, b in pairs]
+        listed = f"{', '.join(rows[:3])} and {rows[3]}"
+        return {"rows": listed, "each": rows, "results": [a * b for a, b in pairs], "place": draw.place(*SIZE)}
+
+    def success(self, p: Params) -> Criterion:
+        total = str(sum(p.results))
+        return AllOf(of=(shows(total), ClipboardEquals(text=total), memory_used()))
+
+    def oracle(self, p: Params) -> Oracle:
+        steps: list[Press] = []
+        for index, (row, result) in enumerate(zip(p.each, map(str, p.results), strict=True)):
+            steps += [text(row), click("=", result), add(result) if index else store(result)]
+        total = str(sum(p.results))
+        return Keypad([*steps, recall(total), keys("ctrl+c", total)])
+
+
+class TotalOfNote(Calculator):
+    id = "core/calculator-total-of-note-v1"
+    apps = ("galculator", "mousepad")
+    skill = "copy"
+    family = "clipboard"
+    difficulty = Difficulty.HARD
+    instructions = (
+        "Add up the three amounts in the note {file} with the calculator, paste the sum at the end of the note, after the last word, and save it.",
+        "The note {file} wants a sum of its amounts: compute it with the calculator, copy it to the very end of the note, and save.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        amounts = operands(draw, 3, 100, 999, alone=True)
+        things = draw.words(3, "products")
+        file = draw.file_name()
+        lines = [f"{thing}: {amount}" for thing, amount in zip(things, amounts, strict=True)]
+        x, y, width, height = draw.place(*SIZE, (540, 800))
+        return {
+            "file": file,
+            "amounts": [str(amount) for amount in amounts],
+            "sum": str(sum(amounts)),
+            "note": "\n".join([*lines, "Sum: "]),
+            "place": (x + 730, y, width, height),
+            "note_place": draw.place(480, 300, (700, 800)),
+        }
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        note = [WriteFile(path=p.file, text=p.note), Launch(command=["mousepad", p.file], place=p.note_place)]
+        return [*note, *opened(p)]
+
+    def success(self, p: Params) -> Criterion:
+        return FileEquals(path=p.file, text=p.note + p.sum)
+
+    def oracle(self, p: Params) -> Oracle:
+        totals = [str(int(p.amounts[0]) + int(p.amounts[1])), p.sum]
+        compute = Keypad(chain(p.amounts, "+", totals, clicked=True), COPY)
+
+        def note(view: View) -> Node | None:
+            return view.widget("text", app="mousepad")
+
+        def paste(view: View) -> Action:
+            editor = note(view)
+            if editor is None or "focused" not in editor.states:
+                return view.click(editor)
+            if editor.text != p.note:
+                return Action.key("ctrl", "z")
+            to_end = Action.key("ctrl", "end")
+            return Action.key("ctrl", "v") if view.last == to_end else to_end
+
+        return Milestones(
+            [
+                Milestone("copied", lambda view: view.clipboard() == p.sum, compute.act),
+                Milestone("pasted", lambda view: says(note(view), p.note + p.sum), paste),
+                Milestone(
+                    "saved",
+                    lambda view: (view.read(p.file) or "").rstrip() == p.note + p.sum,
+                    lambda view: Action.key("ctrl", "s"),
+                ),
+            ]
+        )
+
+
+def says(widget: Node | None, wanted: str) -> bool:
+    return widget is not None and widget.text == wanted
+
+
+def store(number: str) -> Press:
+    return Press("choose", "MS", number)
+
+
+def add(number: str) -> Press:
+    return Press("choose", "M+", number)
+
+
+def recall(number: str) -> Press:
+    return Press("choose", "MR", number)
+
+
+TEMPLATES: tuple[type[Template], ...] = (
+    TypeSum,
+    ClickNumber,
+    TypeExpression,
+    SquareRoot,
+    PercentOf,
+    CopyProduct,
+    ScientificMode,
+    ClearAndNegate,
+    ClickDifference,
+    Parentheses,
+    MemoryRecall,
+    MemoryTotal,
+    AddPrices,
+    AverageOfFour,
+    HexToClipboard,
+    ClickBill,
+    MemoryBill,
+    TotalOfNote,
+)

@@ -1,0 +1,179 @@
+"""``operant eval``: let an agent play a suite, and say how well it did."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from operant.evaluation.plan import Asked
+    from operant.rollout.episode import EpisodeResult
+    from operant.tasks.task import Task
+
+app = typer.Typer()
+
+
+@app.command()
+def evaluate(
+    agent: Annotated[str, typer.Option(help="random, noop, done, fail, oracle, or module:factory.")],
+    suite: Annotated[str | None, typer.Option(help="The suite to play.")] = None,
+    split: Annotated[str, typer.Option(help="Instances to play: heldout or train.")] = "heldout",
+    tasks: Annotated[
+        Path | None,
+        typer.Option(help="Play the tasks of this file instead of a suite.", exists=True, dir_okay=False),
+    ] = None,
+    difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD tasks.")] = None,
+    num_workers: Annotated[int, typer.Option(min=1, help="Episodes to play at once.")] = 2,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, help="Actions in an episode, instead of each task's own cap.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each task.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The first seed; further episodes take those that follow.")
+    ] = 0,
+    action_timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds that the agent has for an action.")
+    ] = 60.0,
+    result_dir: Annotated[Path, typer.Option(help="Where episodes go, in OSWorld's layout.")] = Path(
+        "results"
+    ),
+    video: Annotated[bool, typer.Option("--video", help="Also make an mp4 of each episode.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Play a suite with an agent on sandboxed desktops. The same command goes on where one was interrupted."""
+    if (suite is None) == (tasks is None):
+        raise typer.BadParameter(
+            "name a suite or a file of tasks, and not both", param_hint="--suite / --tasks"
+        )
+    level = _difficulty(difficulty)
+    sys.path.insert(0, os.getcwd())  # where people keep an agent of their own
+
+    from operant.agents.registry import agent_factory
+    from operant.evaluation.plan import Asked, plan_tasks, plan_templates
+    from operant.evaluation.run import Run
+    from operant.evaluation.runner import evaluate, settings_of
+    from operant.evaluation.summary import lines_of, summarise
+
+    make_agent = agent_factory(agent)
+    seeds = range(seed, seed + episodes)
+    if suite is not None:
+        from operant.tasks.suites import load_suite
+
+        plan = plan_templates(load_suite(suite), seeds, split=split, difficulty=level, max_steps=max_steps)
+    else:
+        plan = plan_tasks(_load(tasks), seeds, difficulty=level, max_steps=max_steps)
+    first = make_agent()
+    settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout)
+    made = [first]
+    with Run.open(result_dir, settings, plan) as run:
+        left = len(run.unfinished(plan))
+        if left < len(plan):
+            typer.echo(f"{len(plan) - left} of {len(plan)} episodes are there already", err=True)
+        try:
+            with _progress(left) as tell:
+                evaluate(
+                    run,
+                    plan,
+                    lambda: made.pop() if made else make_agent(),
+                    workers=num_workers,
+                    video=video,
+                    tell=tell,
+                )
+        except KeyboardInterrupt:
+            done = len(plan) - len(run.unfinished(plan))
+            typer.echo(
+                f"{done} of {len(plan)} episodes are done; the same command goes on from there", err=True
+            )
+            raise
+        finally:
+            for unused in made:
+                unused.close()
+        summary = summarise(run, lines_of(run, [Asked.of(task) for task in plan]))
+    _deliver(summary, as_json)
+
+
+def _difficulty(name: str | None) -> Any:
+    from operant.types import Difficulty
+
+    if name is None:
+        return None
+    try:
+        return Difficulty(name.upper())
+    except ValueError:
+        names = ", ".join(level.value for level in Difficulty)
+        raise typer.BadParameter(f"{name!r} is none of {names}", param_hint="--difficulty") from None
+
+
+def _load(path: Path | None) -> list[Task]:
+    from operant.tasks.loaders import load_tasks
+
+    assert path is not None
+    return list(load_tasks(path))
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Asked, EpisodeResult], None]]:
+    """A bar on stderr, with the success rate so far."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from operant.types import Outcome
+
+    successes = ended = broken = 0
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=total == 0) as bar:
+        line = bar.add_task("episodes", total=total, rate="")
+
+        def tell(asked: Asked, result: EpisodeResult) -> None:
+            nonlocal successes, ended, broken
+            ended += 1
+            successes += result.success
+            rate = f"{successes / ended:.0%} success"
+            if result.outcome in (Outcome.INFRA_ERROR, Outcome.VERIFIER_ERROR):
+                broken += 1
+                bar.console.print(
+                    f"{asked.task} seed {asked.seed}: {result.outcome.value}: {result.why}", markup=False
+                )
+            if broken:
+                rate += f", {broken} broken"
+            bar.update(line, advance=1, rate=rate)
+
+        yield tell
+
+
+def _deliver(summary: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+        return
+    from rich.console import Console
+
+    from operant.evaluation.tables import summary_tables
+
+    console = Console(width=None if sys.stdout.isatty() else 110)
+    for table in summary_tables(summary):
+        console.print(table)
+    console.print(
+        f"episodes in {summary['directory']}; operant results show {summary['directory']}", soft_wrap=True
+    )

@@ -1,0 +1,112 @@
+"""``operant replay``: step through an episode in the terminal, or make a moving picture of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from operant.rollout.episode import Episode
+
+app = typer.Typer()
+
+
+@app.command()
+def replay(
+    episode: Annotated[Path, typer.Argument(help="The directory of an episode.")],
+    gif: Annotated[Path | None, typer.Option(help="Make an animated GIF instead.")] = None,
+    mp4: Annotated[Path | None, typer.Option(help="Make an mp4 instead.")] = None,
+    width: Annotated[int, typer.Option(min=64, max=4096, help="Width of the GIF in pixels.")] = 800,
+    pictures: Annotated[
+        bool | None, typer.Option(help="Show the screens, coarsely, between the lines.")
+    ] = None,
+    pause: Annotated[bool | None, typer.Option(help="Wait for Enter after each step.")] = None,
+) -> None:
+    """Step through an episode: what was done, what came of it, and why it ended as it did."""
+    from operant.rollout.store import read_episode
+
+    found = read_episode(episode.parent if episode.is_file() else episode)
+    if gif is not None or mp4 is not None:
+        from operant.rollout.film import write_gif, write_mp4
+
+        if gif is not None:
+            write_gif(found, gif, width=width)
+            typer.echo(str(gif))
+        if mp4 is not None:
+            mp4.parent.mkdir(parents=True, exist_ok=True)
+            write_mp4(found, mp4)
+            typer.echo(str(mp4))
+        return
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    _step_through(found, terminal if pictures is None else pictures, terminal if pause is None else pause)
+
+
+def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from operant.rollout.describe import describe
+    from operant.types import Size
+
+    console = Console(soft_wrap=True, highlight=False)
+    header = episode.header
+    screen = Size(*header["screen"]) if "screen" in header else None
+    facts = [episode.agent, episode.difficulty.value.lower(), *episode.apps]
+    if episode.seed is not None:
+        facts.append(f"{episode.split or ''} seed {episode.seed}".strip())
+    console.print(Text(episode.task, style="bold"), Text(f"({', '.join(facts)})", style="dim"))
+    console.print(Text(episode.instruction))
+    if pictures:
+        _show(console, episode, 0)
+    for step in episode.steps:
+        if pause and console.input("[dim]Enter for the next step, q to leave[/] ").strip().lower().startswith(
+            "q"
+        ):
+            return
+        line = Text(f"{step.number:3}. ", style="dim").append(
+            describe(step.action, screen), style="not dim bold"
+        )
+        line.append(f"  {step.agent_ms:.0f} ms to decide, {step.desktop_ms:.0f} ms to do", style="dim")
+        console.print(line)
+        if step.invalid:
+            console.print(Text(f"     invalid: {step.invalid}", style="yellow"))
+        if step.response:
+            console.print(Text(f"     said: {step.response}", style="dim"))
+        if pictures:
+            _show(console, episode, step.number)
+    if episode.outcome is None:
+        console.print(Text(f"cut short after {len(episode.steps)} steps", style="yellow"))
+        return
+    style = "bold green" if episode.outcome.value == "success" else "bold red"
+    console.print(Text(episode.outcome.value.replace("_", " "), style=style), Text(episode.why))
+
+
+def _show(console: object, episode: Episode, number: int) -> None:
+    """The screen in half blocks, two pixels a character."""
+    from PIL import Image
+    from rich.color import Color
+    from rich.console import Console
+    from rich.style import Style
+    from rich.text import Text
+
+    from operant.errors import ResultsError
+
+    assert isinstance(console, Console)
+    try:
+        image = Image.fromarray(episode.frame(number))
+    except ResultsError as error:
+        console.print(Text(error.message, style="yellow"))
+        return
+    columns = min(console.width, 120)
+    rows = max(2, round(columns * image.height / image.width)) // 2 * 2
+    small = image.resize((columns, rows), Image.Resampling.BOX).convert("RGB")
+    pixels = list(small.getdata())
+    for row in range(0, rows, 2):
+        line = Text()
+        for column in range(columns):
+            upper, lower = pixels[row * columns + column], pixels[(row + 1) * columns + column]
+            line.append("▀", Style(color=Color.from_rgb(*upper), bgcolor=Color.from_rgb(*lower)))
+        console.print(line)

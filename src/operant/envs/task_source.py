@@ -1,0 +1,98 @@
+"""Where an environment's tasks come from: a suite, a split and a difficulty, or a list of one's own.
+
+Tasks that are marked unseen are never drawn for training.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import numpy as np
+
+from operant.errors import TaskError
+from operant.tasks.draw import SPLITS
+from operant.tasks.suites import load_suite
+from operant.tasks.task import Task
+from operant.tasks.template import Template
+from operant.types import Difficulty
+
+__all__ = ["TaskSource"]
+
+MOST_SEEDS = 2**31 - 1
+
+
+class TaskSource:
+    """Draws tasks, every template as often as every other. Anything with this ``draw`` can stand in for it."""
+
+    def __init__(self, tasks: Sequence[Task | Template], split: str = "train") -> None:
+        if split not in SPLITS:
+            near = difflib.get_close_matches(str(split), SPLITS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"splits are {' and '.join(SPLITS)}"
+            raise TaskError(f"{split!r} is not a split", hint=hint)
+        strange = [task for task in tasks if not isinstance(task, (Task, Template))]
+        if strange:
+            raise TaskError(f"{strange[0]!r} is neither a task nor a template")
+        if not tasks:
+            raise TaskError("there are no tasks to draw from")
+        self.tasks = tuple(tasks)
+        self.split = split
+
+    @classmethod
+    def of(
+        cls,
+        suite: str = "core",
+        split: str = "train",
+        difficulty: str | Difficulty | Sequence[str | Difficulty] | None = None,
+        *,
+        apps: Sequence[str] | None = None,
+        unseen: bool = False,
+    ) -> TaskSource:
+        """The templates of a suite with that difficulty (or difficulties); the unseen ones only if asked for."""
+        if unseen and split == "train":
+            raise TaskError("unseen tasks are never trained on", hint='say split="heldout"')
+        wanted = _difficulties(difficulty)
+        found = [
+            template
+            for template in load_suite(suite)
+            if template.difficulty in wanted
+            and template.unseen == unseen
+            and (apps is None or set(template.apps) <= set(apps))
+        ]
+        if not found:
+            names = "/".join(sorted(level.value for level in wanted))
+            kind = "unseen " if unseen else ""
+            only = f" that need only {', '.join(apps)}" if apps is not None else ""
+            raise TaskError(f"the suite {suite!r} has no {kind}{names} tasks{only}")
+        return cls(found, split)
+
+    def draw(self, random: np.random.Generator) -> Task:
+        """The next task: a template, and a seed that fills it in."""
+        chosen = self.tasks[int(random.integers(len(self.tasks)))]
+        seed = int(random.integers(MOST_SEEDS))
+        return chosen if isinstance(chosen, Task) else chosen.instance(seed, self.split)
+
+    def find(self, identifier: str, seed: int | None, random: np.random.Generator) -> Task:
+        """The task of that id, with that seed or with one that is drawn."""
+        for one in self.tasks:
+            if one.id == identifier:
+                seed = int(random.integers(MOST_SEEDS)) if seed is None else seed
+                return one if isinstance(one, Task) else one.instance(seed, self.split)
+        near = difflib.get_close_matches(identifier, [one.id for one in self.tasks], 1)
+        raise TaskError(f"no task {identifier!r} here", hint=f"did you mean {near[0]!r}?" if near else None)
+
+
+def _difficulties(given: str | Difficulty | Sequence[str | Difficulty] | None) -> set[Difficulty]:
+    if given is None:
+        return set(Difficulty)
+    names = [given] if isinstance(given, (str, Difficulty)) else list(given)
+    found = set()
+    for name in names:
+        try:
+            found.add(Difficulty(name.upper() if isinstance(name, str) else name))
+        except ValueError as error:
+            levels = [level.value for level in Difficulty]
+            near = difflib.get_close_matches(str(name).upper(), levels, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"difficulties: {', '.join(levels)}"
+            raise TaskError(f"{name!r} is not a difficulty", hint=hint) from error
+    return found
