@@ -97,7 +97,7 @@ TRACES: dict[str, list[list[str]]] = {
         import os
         for place in (".", "/tmp"):
             for i in range(5000): os.close(os.open(f"{place}/f{i}", os.O_CREAT | os.O_WRONLY))""")],
-    "files wherever they can be": [["sh", "-c", "find / -path /proc -prune -o -type d -writable -print 2>/dev/null |"
+    "files wherever they can be": [["sh", "-c", "find / \\( -path /proc -o -path /usr/share \\) -prune -o -type d -writable -print 2>/dev/null |"
                                     "while read -r d; do echo mark > $d/mark; done; true"]],
     "a hidden mount point": [["sh", "-c", "mkdir -p /var/mark /dev/mark /run/mark /home/mark /mnt/mark; true"]],
     "deep directories": [python("""

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Measure how fast desktops are on this machine.")
+app = typer.Typer(no_args_is_help=True, help="Measure how fast desktops and environments are on this machine.")
 
 Json = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON on stdout.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")]
@@ -48,6 +48,28 @@ def density(
     with _progress() as progress:
         result = {**provenance(), **measure_density(progress, count=count, steps=steps)}
     _deliver(result, as_json, out, _plain_table)
+
+
+@app.command()
+def env(
+    as_json: Json = False,
+    out: Out = None,
+    num_envs: Annotated[int, typer.Option(min=1, help="How many desktops to step at once.")] = 8,
+    spares: Annotated[int | None, typer.Option(min=1, help="How many more to prepare episodes on.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.5, help="How long to measure each way of stepping.")] = 30.0,
+    sb3: Annotated[bool, typer.Option(help="Also measure stable-baselines3's SubprocVecEnv.")] = True,
+    oracles: Annotated[bool, typer.Option(help="Also time the oracles of the core suite.")] = True,
+) -> None:
+    """Environments with everything included: a random agent on the core suite's easy tasks, 160x100 observations."""
+    from operant.bench.env import GOALS, measure_env
+    from operant.bench.record import provenance
+
+    with _progress() as progress:
+        measured = measure_env(
+            progress, num_envs=num_envs, spares=spares, seconds=seconds, sb3=sb3, oracles=oracles
+        )
+        result = {**provenance(), **measured}
+    _deliver(result, as_json, out, lambda result: _goal_table("Environments", result, GOALS))
 
 
 @contextmanager
@@ -103,6 +125,21 @@ def _desktop_table(result: dict[str, Any]) -> Any:
         )
     if "note" in usual:
         table.caption = usual["note"]
+    return table
+
+
+def _goal_table(title: str, result: dict[str, Any], goals: dict[str, tuple[float, bool]]) -> Any:
+    """Every number, and how it stands to its goal."""
+    from rich.table import Table
+
+    table = Table("measure", "here", "goal", "", title=f"{title}, {result['date']}, commit {result['commit']}")
+    for key, value in result.items():
+        if not isinstance(value, (int, float)):
+            continue
+        bound, smaller = goals.get(key, (None, True))
+        met = "" if bound is None else ("[green]met[/]" if (value <= bound) == smaller else "[red]missed[/]")
+        goal = "" if bound is None else f"{'<=' if smaller else '>='} {bound:g}"
+        table.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value), goal, met)
     return table
 
 

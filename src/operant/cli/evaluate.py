@@ -47,7 +47,7 @@ def evaluate(
     video: Annotated[bool, typer.Option("--video", help="Also make an mp4 of each episode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
-    """Play a suite with an agent on sandboxed desktops. The same command goes on where one was interrupted."""
+    """Play a suite with an agent on sandboxed desktops; the same command goes on after an interruption."""
     if (suite is None) == (tasks is None):
         raise typer.BadParameter(
             "name a suite or a file of tasks, and not both", param_hint="--suite / --tasks"

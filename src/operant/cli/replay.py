@@ -86,6 +86,7 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
 
 def _show(console: object, episode: Episode, number: int) -> None:
     """The screen in half blocks, two pixels a character."""
+    import numpy as np
     from PIL import Image
     from rich.color import Color
     from rich.console import Console
@@ -102,11 +103,9 @@ def _show(console: object, episode: Episode, number: int) -> None:
         return
     columns = min(console.width, 120)
     rows = max(2, round(columns * image.height / image.width)) // 2 * 2
-    small = image.resize((columns, rows), Image.Resampling.BOX).convert("RGB")
-    pixels = list(small.getdata())
-    for row in range(0, rows, 2):
+    pixels = np.asarray(image.resize((columns, rows), Image.Resampling.BOX)).tolist()
+    for uppers, lowers in zip(pixels[::2], pixels[1::2], strict=True):
         line = Text()
-        for column in range(columns):
-            upper, lower = pixels[row * columns + column], pixels[(row + 1) * columns + column]
+        for upper, lower in zip(uppers, lowers, strict=True):
             line.append("▀", Style(color=Color.from_rgb(*upper), bgcolor=Color.from_rgb(*lower)))
         console.print(line)

@@ -50,6 +50,14 @@ def list_tasks(
 
 
 @app.command()
+def coverage(suite: Suite = "core") -> None:
+    """Print which applications and skills a suite covers, as Markdown."""
+    from operant.tasks.coverage import coverage_markdown
+
+    typer.echo(coverage_markdown(_suite(suite)))
+
+
+@app.command()
 def show(task: str, seed: Seed = 0, split: Split = "train", as_json: Json = False) -> None:
     """Show one instance: instruction, set-up and success criteria."""
     instance = _template(task).instance(seed, split)

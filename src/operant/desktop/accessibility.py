@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from operant.desktop.atspi import role_name, state_names
-from operant.desktop.bus import Bus, BusError, Call
+from operant.desktop.bus import ApplicationGone, Bus, BusError, Call
 from operant.desktop.channel import Channel
 from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Node, Window
@@ -109,14 +109,17 @@ class Accessibility:
             return self._read(owners[0], focused.title, deadline, limit)
         trees = []
         for one in applications:
-            trees.append(self._read(one, None, deadline, limit))
+            try:
+                trees.append(self._read(one, None, deadline, limit))
+            except ApplicationGone:
+                self._forget(one.destination)  # it ended since it was listed
+                continue
             limit -= sum(1 for _ in trees[-1].walk())
         return _desktop(trees)
 
     def close(self) -> None:
-        for application in self._applications.values():
-            application.link.close()
-        self._applications.clear()
+        for name in list(self._applications):
+            self._forget(name)
         if self._bus is not None:
             self._bus.close()
             self._bus = None
@@ -133,7 +136,7 @@ class Accessibility:
             raise AccessibilityError(f"the accessibility registry failed: {error}") from error
         present = {destination for destination, _path in children}
         for gone in self._applications.keys() - present:
-            self._applications.pop(gone).link.close()
+            self._forget(gone)
         new = [destination for destination in present if destination not in self._applications]
         calls = []
         for destination in new:
@@ -147,6 +150,11 @@ class Accessibility:
             link = self._direct_link(address, deadline) or bus
             self._applications[destination] = Application(destination, str(_variant(name) or ""), pid[0], link)
         return list(self._applications.values())
+
+    def _forget(self, destination: str) -> None:
+        link = self._applications.pop(destination).link
+        if link is not self._bus:  # which serves those that offer no connection of their own
+            link.close()
 
     def _direct_link(self, address: tuple[Any, ...] | BusError, deadline: float) -> Bus | None:
         """A connection to the application itself, where it offers one: a hop less for every call."""

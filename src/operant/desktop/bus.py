@@ -21,7 +21,7 @@ from jeepney.low_level import HeaderFields, Message, Parser
 
 from operant.errors import AccessibilityError
 
-__all__ = ["Bus", "BusError", "Call"]
+__all__ = ["ApplicationGone", "Bus", "BusError", "Call"]
 
 IN_FLIGHT = 64  # replies to more than a few hundred calls overflow the sockets on the way
 
@@ -40,6 +40,10 @@ class Call:
 
 class BusError(Exception):
     """The other side answered that it could not."""
+
+
+class ApplicationGone(AccessibilityError):
+    """The other side closed the connection."""
 
 
 class Bus:
@@ -115,7 +119,7 @@ class Bus:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise AccessibilityError("the application went away") from error
+                raise ApplicationGone("the application went away") from error
 
     def _messages(self, deadline: float) -> Iterator[Message]:
         self._wait(deadline, writing=False)
@@ -124,9 +128,9 @@ class Bus:
         except BlockingIOError:
             return
         except OSError as error:
-            raise AccessibilityError("the application went away") from error
+            raise ApplicationGone("the application went away") from error
         if not data:
-            raise AccessibilityError("the application went away")
+            raise ApplicationGone("the application went away")
         self._parser.add_data(data)
         while True:
             message = self._parser.get_next_message()

@@ -136,7 +136,7 @@ class Display:
     @staticmethod
     def text(reply: Any) -> str:
         data: bytes = reply.value.buf()
-        return data.decode("utf-8", "replace")
+        return data.decode("latin-1" if reply.type == xproto.Atom.STRING else "utf-8", "replace")
 
     # What changed.
 

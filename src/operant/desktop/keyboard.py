@@ -51,8 +51,10 @@ def keysym_of_key(name: str) -> int:
     """The keysym of a key by its canonical name; a single character stands for itself."""
     if len(name) == 1:
         return keysym_of(name)
-    symbol = "XK_" + KEYSYM_NAMES[name]
-    found = getattr(keysymdef, symbol, None) or getattr(xf86keysym, symbol, None)
+    symbol = KEYSYM_NAMES[name]
+    found = getattr(keysymdef, "XK_" + symbol, None)
+    if symbol.startswith("XF86"):
+        found = getattr(xf86keysym, symbol.replace("XF86", "XF86XK_", 1), None)
     if found is None:
         raise InvalidAction(f"the key {name!r} has no keysym")
     return int(found)

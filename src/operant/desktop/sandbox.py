@@ -353,8 +353,8 @@ class SandboxDesktop:
 
     # Inside.
 
-    def _busy(self, *, surely: bool = False) -> bool:
-        return bool(self._supervisor.call("busy", surely=surely)["busy"])
+    def _busy(self, *, due: bool = False, surely: bool = False) -> bool:
+        return bool(self._supervisor.call("busy", due=due, surely=surely)["busy"])
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[None]:

@@ -21,7 +21,7 @@ from operant.desktop.server_state import (
     read_server_state,
     remove_strangers,
 )
-from operant.desktop.settle import settle
+from operant.desktop.settle import Busy, settle
 from operant.desktop.windows import window_manager_answers, window_manager_name
 from operant.errors import DesktopStartError
 from operant.types import Action, ActionKind, Monitor, Point, Size, StepResult
@@ -36,12 +36,6 @@ QUIESCE_S = 0.3
 WINDOW_MANAGER_S = 1.0  # how long the window manager may take to answer
 DOUBLE_CLICK_PX = 8  # farther apart, no toolkit takes two clicks for a double click
 STEP_S = 0.001  # how long to wait between two looks at the programs
-
-
-class Busy(Protocol):
-    """Whether any program has something to do. One look can miss work that is just being handed on; ``surely`` can't."""
-
-    def __call__(self, *, surely: bool = False) -> bool: ...
 
 
 class Seat:

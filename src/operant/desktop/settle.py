@@ -2,39 +2,55 @@
 
 Adaptive, never a fixed sleep: wait for the first change, then until the screen has been still for a quiet
 window. Where the programs can be watched (a sandbox), a still screen with a busy program behind it is
-waited for, and a screen that stays still with every program asleep is let go at once.
+waited for, and a screen that stays still with every program asleep is let go at once. A toolkit that draws
+at most once in a frame sleeps until the next one with the drawing still to come; that is seen and waited for.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import Protocol
 
 from operant.config.desktop import SettleConfig
 from operant.desktop.display import Display
 from operant.types import StepResult
 
-__all__ = ["settle"]
+__all__ = ["Busy", "settle"]
 
 
-def settle(display: Display, config: SettleConfig, busy: Callable[[], bool] | None) -> StepResult:
+FRAMES_S = 0.045  # how long after a change a program that is about to draw is waited for: two frames and a bit
+
+
+class Busy(Protocol):
+    """Whether any program has something to do.
+
+    With ``due``, one that sleeps until its next frame counts. One look can miss work that is just being handed
+    on; with ``surely`` it can't.
+    """
+
+    def __call__(self, *, due: bool = False, surely: bool = False) -> bool: ...
+
+
+def settle(display: Display, config: SettleConfig, busy: Busy | None) -> StepResult:
     """Watch the display until it has settled or the cap is reached."""
     began = time.monotonic()
     deadline = began + config.cap_ms / 1000
     busy_deadline = began + config.busy_ms / 1000
     quiet = config.quiet_ms / 1000
-    changed = False
+    changed, changed_at = False, began
     window = config.first_change_ms / 1000
     while True:
         now = time.monotonic()
         if display.wait_damage(min(window, max(0.0, deadline - now))):
-            changed = True
+            changed, changed_at = True, time.monotonic()
             window = quiet
             if time.monotonic() >= deadline:
                 return _result(began, changed, settled=False)
         elif time.monotonic() >= deadline:
             return _result(began, changed, settled=False)
-        elif busy is None or time.monotonic() >= busy_deadline or not busy():
+        elif busy is None or time.monotonic() >= busy_deadline:
+            return _result(began, changed, settled=True)
+        elif not busy(due=time.monotonic() < changed_at + FRAMES_S, surely=True):
             return _result(began, changed, settled=True)
         else:
             window = quiet

@@ -31,6 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 SUCCESS = "success"
+SHAPING, SOLVED = "", " "  # beside the terms, whose names are words
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,9 @@ class Progress(Potential):
 def progress_of(criterion: Criterion, world: World) -> float:
     """How much of a criterion holds, from 0 to 1; what can't be told does not."""
     if isinstance(criterion, AllOf):
-        return sum(progress_of(part, world) for part in criterion.criteria) / len(criterion.criteria)
+        return sum(progress_of(part, world) for part in criterion.of) / len(criterion.of)
     if isinstance(criterion, AnyOf):
-        return max(progress_of(part, world) for part in criterion.criteria)
+        return max(progress_of(part, world) for part in criterion.of)
     try:
         return float(bool(criterion.check(world)))
     except (OperantError, OSError):
@@ -164,7 +165,7 @@ class Reward:
 
 @dataclass(frozen=True)
 class HackAlert:
-    """Shaped return went up while success did not."""
+    """What the shaping pays went up while success did not."""
 
     term: str
     """The term that rose most."""
@@ -185,8 +186,8 @@ class HackAlert:
 class RewardHackAlarm:
     """Compares the last ``window`` episodes with a reference: the first ones, or the last time success rose.
 
-    It fires when shaped return rose by more than ``rise`` and three standard errors, and success neither rose by
-    more than ``flat`` and two standard errors nor is high already. ``record`` gives the alert each time it holds;
+    It fires when what the shaping pays rose by more than ``rise`` and three standard errors, and success neither rose
+    by more than ``flat`` and two standard errors nor is high already. ``record`` gives the alert each time it holds;
     it is logged once per reference.
     """
 
@@ -208,20 +209,21 @@ class RewardHackAlarm:
     def record(self, terms: Mapping[str, float], *, success: bool) -> HackAlert | None:
         """One episode: what each term summed up to, and whether the task was done."""
         self.episodes += 1
-        episode = {**terms, "": sum(terms.values()), "solved": float(success)}
+        shaping = sum(value for name, value in terms.items() if name != SUCCESS)
+        episode = {**terms, SHAPING: shaping, SOLVED: float(success)}
         if len(self._reference) < self.window:
             self._reference.append(episode)
             return None
         self._recent.append(episode)
         if len(self._recent) < self.window:
             return None
-        before, now, doubt = self._compare("solved")
+        before, now, doubt = self._compare(SOLVED)
         if now >= self.solved or now - before > max(self.flat, 2 * doubt):
             # Honest progress; from here on nothing less will do.
             self._reference, self._told = list(self._recent), False
             self._recent.clear()
             return None
-        was, has, unsure = self._compare("")
+        was, has, unsure = self._compare(SHAPING)
         if has - was <= max(self.rise, 3 * unsure):
             return None
         alert = HackAlert(self._most_risen(), was, has, before, now, self.episodes)
@@ -238,7 +240,7 @@ class RewardHackAlarm:
         return first, second, math.sqrt((spread + other) / self.window)
 
     def _most_risen(self) -> str:
-        names = {name for episode in self._recent for name in episode} - {"", "solved", SUCCESS}
+        names = {name for episode in self._recent for name in episode} - {SHAPING, SOLVED, SUCCESS}
 
         def risen(name: str) -> float:
             before, now, _ = self._compare(name)

@@ -35,7 +35,7 @@ from operant.envs.upcoming import Ready, Source, Upcoming
 from operant.errors import ConfigError, InvalidAction, TaskError
 from operant.tasks.task import Task
 from operant.tasks.template import Template
-from operant.types import Difficulty, Observation
+from operant.types import Difficulty, Observation, Outcome
 
 if TYPE_CHECKING:
     from operant.desktop.pool import DesktopPool
@@ -59,7 +59,8 @@ class VectorStats:
     step_s: float = 0.0
     """Time inside ``step`` and ``recv``."""
     reset_wait_s: float = 0.0
-    """The part of it that was spent waiting for an episode to be ready."""
+    """Time that environments had nothing to step because no episode was ready, summed over environments. ``step`` keeps
+    all of them waiting for one, ``send`` and ``recv`` only that one."""
 
 
 @dataclass
@@ -217,7 +218,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         lasts = [self._leave(index, info) for index, info in ended]
         for (index, info), last in zip(ended, lasts, strict=True):
             first, waited = self._enter(index)
-            self.stats.reset_wait_s += waited
+            self.stats.reset_wait_s += waited * self.num_envs
             infos = self._add_info(infos, {"final_obs": last, "final_info": info, **first}, index)
         self.stats.steps += self.num_envs
         self.stats.step_s += time.perf_counter() - began
@@ -233,7 +234,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Give the desktop of an episode that is over back, which frees it for another; returns the last observation."""
         old = self._slots[index].ready
         last = {name: part.copy() for name, part in self._row(index).items()}
-        if info["discard"]:
+        if info["outcome"] == Outcome.INFRA_ERROR.value:
             self._upcoming.retry(old.stage.task)
         old.lease.release()
         self._upcoming.add(1)
@@ -271,7 +272,9 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             reward, terminated, truncated, info = self._act(index, action)
             if terminated or truncated:
                 last = self._leave(index, info)
-                first, _waited = self._enter(index)
+                first, waited = self._enter(index)
+                with self._lock:
+                    self.stats.reset_wait_s += waited
                 info = {"final_obs": last, "final_info": info, **first}
             self._arrived.put((index, (reward, terminated, truncated, info)))
         except BaseException as error:  # noqa: BLE001 - it is raised where the results are received
@@ -313,7 +316,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             return list(actions)
         try:
             listed = list(iterate(batch_space(self.single_action_space, count), actions))
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError, gymnasium.error.CustomSpaceError) as error:
             raise InvalidAction(f"these are no actions for {count} environments: {error}") from error
         if len(listed) != count:
             raise InvalidAction(f"{len(listed)} actions for {count} environments")

@@ -56,10 +56,10 @@ def comparison_tables(comparison: Comparison, first: str, second: str) -> Iterat
             table.add_section()
             group = row.group
         table.add_row(row.name, _share(row.first), _share(row.second), *_change(row))
-    shared = comparison.both + comparison.only_first + comparison.only_second + comparison.neither
+    both, first_only, second_only = comparison.both, comparison.only_first, comparison.only_second
     table.caption = (
-        f"of {shared} episodes in both: {comparison.both} solved by both, {comparison.only_first} only by the "
-        f"first, {comparison.only_second} only by the second, {comparison.neither} by neither"
+        f"of {both + first_only + second_only + comparison.neither} episodes in both: {both} solved by both, "
+        f"{first_only} only by the first, {second_only} only by the second, {comparison.neither} by neither"
     )
     yield table
 

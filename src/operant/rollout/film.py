@@ -20,6 +20,8 @@ from operant.types import Outcome, Point, Size
 __all__ = ["pictures", "write_gif", "write_mp4"]
 
 ACTION_MS, LAST_MS = 700, 2000  # how long a picture stays
+# Without frames that refer to later ones, since the file's length is taken from the last that was written.
+CODEC = {"preset": "veryfast", "crf": "23", "bf": "0"}
 
 
 def pictures(episode: Episode) -> Iterator[tuple[Image.Image, int]]:
@@ -56,7 +58,7 @@ def write_mp4(episode: Episode, path: Path) -> None:
                 : pixels.shape[0] // 2 * 2, : pixels.shape[1] // 2 * 2
             ]  # the format wants even sides
             if stream is None:
-                stream = container.add_stream("libx264", rate=25, options={"preset": "veryfast", "crf": "23"})
+                stream = container.add_stream("libx264", rate=25, options=CODEC)
                 stream.height, stream.width = pixels.shape[:2]
                 stream.pix_fmt = "yuv420p"
                 stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)

@@ -4,9 +4,9 @@ While an episode runs, its directory holds ``episode.partial.json`` (what is kno
 growing ``traj.jsonl``; a line is appended only after its screenshot is complete. The last act is to rename
 ``episode.json`` into place: where it is, the episode ended; where it is not, it was cut short.
 
-Screenshots are PNGs of full colour at zlib level 6 (about 25-45 KB for 1280x800, in 35 ms of a thread beside
-the episode). Lossless WebP takes a third of that, but OSWorld's tools want PNGs; a palette would lose
-colours, since font smoothing alone makes more than 256. A screen that did not change is a hard link to the last one.
+Screenshots are PNGs of full colour (25 KB and 25 ms for 1280x800, in a thread beside the episode). Lossless
+WebP takes a third of that, but OSWorld's tools want PNGs; a palette would lose colours, since font smoothing
+alone makes more than 256. A screen that did not change is a hard link to the last one.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from operant.errors import InvalidAction, ResultsError
 from operant.rollout import layout
 from operant.rollout.commit import commit
 from operant.rollout.episode import Episode, EpisodeResult, Step
+from operant.rollout.png import png_bytes
 from operant.types import Action, ActionKind, Observation, Outcome, Size
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["EpisodeWriter", "find_episodes", "read_episode", "write_atomically"]
 
 FORMAT = 1
-COMPRESS_LEVEL = 6
 WAITING_FRAMES = 8  # at most so many screens (4 MB each) wait to be compressed
 
 
@@ -199,10 +199,7 @@ def write_atomically(path: Path, text: str, *, sync: bool = False) -> None:
 
 
 def _write_png(screen: npt.NDArray[np.uint8], path: Path) -> None:
-    import numpy as np
-    from PIL import Image
-
-    Image.fromarray(np.ascontiguousarray(screen)).save(path, "PNG", compress_level=COMPRESS_LEVEL)
+    path.write_bytes(png_bytes(screen))
 
 
 def _link(existing: Path, path: Path) -> None:

@@ -7,20 +7,46 @@ built in Python. A step that fails raises ``SetupFailed``: the environment's fau
 from __future__ import annotations
 
 import base64
+import json
+import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from operant.config.base import Config
-from operant.errors import ApplicationError, SetupFailed
+from operant.errors import AccessibilityError, ApplicationError, SetupFailed
+from operant.types import Action
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["SETUP_STEPS", "Launch", "MakeDirectory", "Run", "Serve", "SetClipboard", "SetupStep", "WriteFile"]
+__all__ = [
+    "SETUP_STEPS",
+    "Launch",
+    "MakeDirectory",
+    "OpenPage",
+    "Run",
+    "Serve",
+    "SetClipboard",
+    "SetupStep",
+    "WriteFile",
+]
 
 SITE_PORT = 8000
+BROWSER = (
+    "chromium", "--no-sandbox", "--test-type", "--disable-gpu", "--no-first-run", "--no-default-browser-check",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
+    "--force-renderer-accessibility", "--user-data-dir=/home/user/.chromium", "--disable-dev-shm-usage",
+    "--password-store=basic", "--disable-features=Translate,MediaRouter",
+)  # fmt: skip
+#: The browser offers neither to keep passwords nor to fill in forms.
+PREFERENCES = {
+    "credentials_enable_service": False,
+    "profile": {"password_manager_enabled": False},
+    "autofill": {"profile_enabled": False, "credit_card_enabled": False},
+    "browser": {"hovercard": {"memory_usage_enabled": False}},
+}
 
 
 class SetupStep(Config, ABC):
@@ -116,6 +142,33 @@ class Serve(SetupStep):
         _run(desktop, ["python3", "-c", probe])
 
 
+class OpenPage(SetupStep):
+    """Open pages in the web browser, each in a tab, and wait until the first one is loaded."""
+
+    urls: tuple[str, ...] = Field(min_length=1)
+    """Their addresses."""
+    place: tuple[int, int, int, int] | None = None
+    """Where the browser's window goes: x, y, width, height of the client area."""
+    timeout_s: float = Field(30.0, gt=0)
+    """How long it may take."""
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        desktop.files.write(".chromium/Default/Preferences", json.dumps(PREFERENCES))
+        deadline = time.monotonic() + self.timeout_s
+        Launch(command=[*BROWSER, *self.urls], place=self.place, timeout_s=self.timeout_s).apply(desktop)
+        while not self._loaded(desktop):
+            if time.monotonic() > deadline:
+                raise SetupFailed(f"{self.urls[0]} was not loaded within {self.timeout_s:g} s")
+            desktop.perform(Action.wait())
+
+    def _loaded(self, desktop: SandboxDesktop) -> bool:
+        try:
+            tree = desktop.accessibility(app="Chromium", timeout_s=self.timeout_s)
+        except AccessibilityError:
+            return False
+        return any(node.url == self.urls[0] for node in tree.walk() if node.role == "document web")
+
+
 def _run(desktop: SandboxDesktop, command: list[str], timeout_s: float = 30.0) -> None:
     result = desktop.run(command, timeout_s=timeout_s)
     if result.returncode != 0:
@@ -130,5 +183,6 @@ SETUP_STEPS: dict[str, type[SetupStep]] = {
     "run": Run,
     "clipboard": SetClipboard,
     "launch": Launch,
+    "open_page": OpenPage,
     "serve": Serve,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from operant.errors import AccessibilityError
 from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Milestone, Milestones, Oracle, View
@@ -37,7 +38,10 @@ class DisplayShows(Criterion):
     """What it shows."""
 
     def check(self, world: World) -> Verdict:
-        node = world.desktop.accessibility(app="galculator").find("text")
+        try:
+            node = world.desktop.accessibility(app="galculator").find("text")
+        except AccessibilityError:
+            return Verdict(False, "there is no calculator")
         shown = node.text if node is not None else None
         return Verdict(shown == str(self.number), f"the display shows {shown!r}")
 

@@ -130,7 +130,9 @@ def test_a_file_beyond_measure_is_not_read(ask, shell):
     verdict = ask(FileContains(path="big.txt", text="root"))
     assert not verdict
     assert "more than are looked at" in verdict.why
-    assert not ask(Not(of=FileContains(path="big.txt", text="absent"))), "what is unknown is not refuted either"
+    assert not ask(Not(of=FileContains(path="big.txt", text="absent"))), (
+        "what is unknown is not refuted either"
+    )
 
 
 def test_taking_away_the_permission_does_not_take_away_the_text(desktop, ask, shell):

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+
+
+FRAME_MS = 17  # toolkits draw at most 60 times a second
+#: The calls in which event loops sleep, by number, and which of their arguments is the time-out in milliseconds.
+TIMEOUTS = {
+    "x86_64": {b"7": 2, b"232": 3, b"281": 3},  # poll, epoll_wait, epoll_pwait
+    "aarch64": {b"22": 3},  # epoll_pwait; its ppoll has the time-out in memory, which is not looked at
+}.get(os.uname().machine, {})
 
 
 class Activity:
@@ -16,7 +24,7 @@ class Activity:
         self.pids = pids
         self.newest = b""
         self.loads = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
-        self.threads: list[tuple[int, int]] = []
+        self.threads: list[tuple[int, int, int]] = []
 
     def busy(self, *, surely: bool) -> bool:
         """Whether any thread runs or is about to.
@@ -62,18 +70,31 @@ class Activity:
     def turns(self) -> int:
         """How often any of the threads has been given a processor so far."""
         total = 0
-        for _state, schedule in self.threads:
+        for _state, schedule, _call in self.threads:
             with contextlib.suppress(OSError):
                 total += int(os.pread(schedule, 64, 0).split()[2])
         return total
 
+    def due(self) -> bool:
+        """Whether any thread has set itself to wake within a frame, as toolkits do that have drawing to do."""
+        for thread in self.threads:
+            # "running", or the number of the call that it sleeps in and its arguments.
+            with contextlib.suppress(OSError):
+                called = os.pread(thread[2], 160, 0).split()
+                place = TIMEOUTS.get(called[0])
+                if place is not None and 0 < int(called[1 + place], 16) <= FRAME_MS:
+                    return True
+        return False
+
     def watch(self, place: str) -> None:
-        state = os.open(place + "stat", os.O_RDONLY | os.O_CLOEXEC)
+        files: list[int] = []
         try:
-            self.threads.append((state, os.open(place + "schedstat", os.O_RDONLY | os.O_CLOEXEC)))
+            for name in ("stat", "schedstat", "syscall"):
+                files.append(os.open(place + name, os.O_RDONLY | os.O_CLOEXEC))
         except OSError:
-            os.close(state)
+            close(files)
             raise
+        self.threads.append((files[0], files[1], files[2]))
 
     def forget(self) -> None:
         """Close the files; they are found again when asked for."""
@@ -83,6 +104,6 @@ class Activity:
         self.newest = b""
 
 
-def close(files: tuple[int, int]) -> None:
+def close(files: Iterable[int]) -> None:
     for fd in files:
         os.close(fd)

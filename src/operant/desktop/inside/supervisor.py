@@ -181,8 +181,9 @@ class Supervisor(Programs):
         return episode.descendants(os.getpid())
 
     def busy(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """Whether any program of the desktop runs or is about to."""
-        return {"busy": self.activity.busy(surely=message["surely"])}
+        """Whether any program of the desktop runs or is about to; with ``due``, also whether one is about to draw."""
+        activity = self.activity
+        return {"busy": activity.busy(surely=message["surely"]) or (message["due"] and activity.due())}
 
     def usage(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Memory by process, in kilobytes, with shared pages split among those who share them."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 import socket
+import struct
 from typing import Any
 
 PACKET = 64 * 1024
 MAX_FDS = 16
+FD_BYTES = 4
 
 
 class Closed(Exception):
@@ -39,9 +41,15 @@ def send(sock: socket.socket, message: dict[str, Any], fds: tuple[int, ...] = ()
 
 def receive(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
     try:
-        data, fds, _flags, _address = socket.recv_fds(sock, PACKET, MAX_FDS, socket.MSG_CMSG_CLOEXEC)
+        # Not socket.recv_fds, which ignores its flags: what comes in must not go on to every program started.
+        room = socket.CMSG_LEN(MAX_FDS * FD_BYTES)
+        data, ancillary, _flags, _address = sock.recvmsg(PACKET, room, socket.MSG_CMSG_CLOEXEC)
     except ConnectionResetError as error:
         raise Closed from error
+    fds: list[int] = []
+    for level, kind, content in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            fds += struct.unpack("=%di" % (len(content) // FD_BYTES), content[: len(content) // FD_BYTES * FD_BYTES])
     if not data:
         raise Closed
     if data[:1] != b"{":

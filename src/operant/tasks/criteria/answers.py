@@ -14,6 +14,7 @@ __all__ = ["Answer"]
 
 NUMBER = re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+\u2212]?\.\d+")
 MAX_ANSWER = 1000
+QUOTES = "\"'`\u201c\u201d\u2018\u2019"
 
 
 class Answer(Criterion):
@@ -48,7 +49,7 @@ class Answer(Criterion):
         return Verdict(self._plain(said) == self._plain(self.text), shown)
 
     def _plain(self, text: str) -> str:
-        bare = " ".join(text.split()).strip("\"'`\u201c\u201d\u2018\u2019").removesuffix(".").strip()
+        bare = " ".join(text.split()).removesuffix(".").strip(QUOTES + " ").removesuffix(".")
         return bare.casefold() if self.ignore_case else bare
 
 

@@ -13,47 +13,47 @@ __all__ = ["AllOf", "AnyOf", "Not"]
 class AllOf(Criterion):
     """All of these hold."""
 
-    criteria: tuple[SerializeAsAny[Criterion], ...] = Field(alias="of", min_length=1)
+    of: tuple[SerializeAsAny[Criterion], ...] = Field(min_length=1)
     """The criteria, asked in this order until one does not hold."""
 
     def check(self, world: World) -> Verdict:
         unclear: Verdict | None = None
         found = []
-        for criterion in self.criteria:
+        for criterion in self.of:
             verdict = criterion.check(world)
             if isinstance(verdict, Unclear):
-                unclear = unclear or verdict
+                unclear = verdict
             elif not verdict:
                 return verdict
             found.append(verdict.why)
-        return unclear or Verdict(True, "; ".join(found))
+        return Verdict(True, "; ".join(found)) if unclear is None else unclear
 
 
 class AnyOf(Criterion):
     """At least one of these holds."""
 
-    criteria: tuple[SerializeAsAny[Criterion], ...] = Field(alias="of", min_length=1)
+    of: tuple[SerializeAsAny[Criterion], ...] = Field(min_length=1)
     """The criteria, asked in this order until one holds."""
 
     def check(self, world: World) -> Verdict:
         unclear: Verdict | None = None
         found = []
-        for criterion in self.criteria:
+        for criterion in self.of:
             verdict = criterion.check(world)
             if verdict:
                 return verdict
             if isinstance(verdict, Unclear):
-                unclear = unclear or verdict
+                unclear = verdict
             found.append(verdict.why)
-        return unclear or Verdict(False, "; ".join(found))
+        return Verdict(False, "; ".join(found)) if unclear is None else unclear
 
 
 class Not(Criterion):
     """That does not hold."""
 
-    criterion: SerializeAsAny[Criterion] = Field(alias="of")
+    of: SerializeAsAny[Criterion]
     """The criterion."""
 
     def check(self, world: World) -> Verdict:
-        verdict = self.criterion.check(world)
+        verdict = self.of.check(world)
         return verdict if isinstance(verdict, Unclear) else Verdict(not verdict.holds, verdict.why)

@@ -20,6 +20,7 @@ from operant.tasks.criteria.question import NoEvidence, Refuted
 
 __all__ = ["DocumentText", "SpreadsheetCell"]
 
+NUMBER = re.compile(r"[-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?")
 CELL = re.compile(r"([A-Za-z]{1,3})([1-9][0-9]{0,6})")
 CONVERT_S = 20.0
 OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -194,10 +195,9 @@ def _xlsx_value(package: Package, cell: Element) -> str:
 def _same_value(found: str, wanted: int | float | str) -> bool:
     if isinstance(wanted, str) and found.strip() == wanted.strip():
         return True
-    try:
-        return math.isclose(float(found), float(wanted), rel_tol=1e-9, abs_tol=1e-9)
-    except ValueError:
+    if not NUMBER.fullmatch(found.strip()) or not NUMBER.fullmatch(str(wanted).strip()):
         return False
+    return math.isclose(float(found), float(wanted), rel_tol=1e-9, abs_tol=1e-9)
 
 
 # Texts.

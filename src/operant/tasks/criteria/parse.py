@@ -7,12 +7,12 @@ and several entries in a list, must all hold.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from operant.config.base import config_error
+from operant.config.base import Config, config_error
 from operant.errors import TaskError
 from operant.tasks.criteria.answers import Answer
 from operant.tasks.criteria.base import Criterion
@@ -31,7 +31,9 @@ from operant.tasks.criteria.settings import Setting
 from operant.tasks.criteria.widgets import Accessible, Url
 from operant.tasks.criteria.windows import WindowAbsent, WindowGeometry, WindowTitle
 
-__all__ = ["CRITERIA", "parse_criterion"]
+__all__ = ["CRITERIA", "build", "nearest", "parse_criterion"]
+
+Model = TypeVar("Model", bound=Config)
 
 #: The key of a criterion in a task file -> the criterion.
 CRITERIA: dict[str, type[Criterion]] = {
@@ -103,9 +105,7 @@ def _one(key: object, value: object, where: str, depth: int) -> Criterion:
         return Not(of=parse_criterion(value, where, depth=depth + 1))
     kind = CRITERIA.get(str(key))
     if kind is None:
-        near = difflib.get_close_matches(str(key), CRITERIA, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"criteria: {', '.join(CRITERIA)}"
-        raise TaskError(f"{where}: {key!r} is not a criterion", hint=hint)
+        raise TaskError(f"{where}: {key!r} is not a criterion", hint=nearest(key, CRITERIA))
     if isinstance(value, list):
         return _all(
             [_built(str(key), kind, item, f"{where}[{index}]") for index, item in enumerate(value)], where
@@ -114,30 +114,36 @@ def _one(key: object, value: object, where: str, depth: int) -> Criterion:
 
 
 def _built(key: str, kind: type[Criterion], value: object, where: str) -> Criterion:
-    fields: dict[str, Any]
-    if isinstance(value, Mapping):
-        fields = {str(name): item for name, item in value.items()}
-    elif key in SHORT and isinstance(value, str):
-        fields = {SHORT[key]: value}
-    else:
-        names = ", ".join(kind.model_fields)
-        raise TaskError(
-            f"{where}: {value!r} is not what a {key} takes", hint=f"write it as a mapping with {names}"
-        )
+    if key in SHORT and isinstance(value, str):
+        value = {SHORT[key]: value}
+    return build(kind, value, where, f"a {key}")
+
+
+def build(kind: type[Model], data: object, where: str, called: str) -> Model:
+    """A model out of a mapping of a task file; mistakes name the place and the nearest valid field."""
+    names = [field.alias or name for name, field in kind.model_fields.items()]
+    if not isinstance(data, Mapping):
+        hint = f"write it as a mapping with {', '.join(names)}"
+        raise TaskError(f"{where}: {data!r} is not what {called} takes", hint=hint)
+    fields: dict[str, Any] = {str(name): item for name, item in data.items()}
+    for name in fields:
+        if name not in names:
+            raise TaskError(f"{where}.{name}: {called} has no {name!r}", hint=nearest(name, names))
     try:
         return kind(**fields)
     except ValidationError as error:
         told = config_error(kind, error)
-        hint = told.hint
-        if hint is None and error.errors()[0]["type"] == "string_type":
-            hint = "put it in quotes"
-        raise TaskError(f"{where}.{told.message}", hint=hint) from error
+        quotes = "put it in quotes" if error.errors()[0]["type"] == "string_type" else None
+        raise TaskError(f"{where}.{told.message}", hint=told.hint or quotes) from error
     except TaskError as error:
         raise TaskError(f"{where}: {error.message}", hint=error.hint) from error
 
 
-def _field_names(kind: type[Criterion]) -> list[str]:
-    return [field.alias or name for name, field in kind.model_fields.items()]
+def nearest(name: object, names: Iterable[str]) -> str:
+    """A hint: the valid name that comes closest, or all of them."""
+    known = list(names)
+    near = difflib.get_close_matches(str(name), known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"valid: {', '.join(known)}"
 
 
 def _all(found: list[Criterion], where: str) -> Criterion:

@@ -36,7 +36,7 @@ class Accessible(Question):
     role: str | None = None
     """What it is, such as push button."""
     name: str | None = None
-    """Its whole name."""
+    """Its whole name, apart from blanks around it."""
     text: str | None = None
     """Its whole text, apart from blanks around it."""
     value: float | None = None
@@ -60,7 +60,7 @@ class Accessible(Question):
         for window, node in _shown(tree, world.desktop.size):
             if self._fits(node, window):
                 return Verdict(True, f"{self.app} shows {_describe(node)}")
-            if self.role in (None, node.role) and self.name in (None, node.name):
+            if self.role in (None, node.role) and self.name in (None, node.name.strip()):
                 alike.append(_describe(node))
         shown = "; ".join(alike[:4]) or "no such widget"
         return Verdict(False, f"{self.app} shows {shown}")
@@ -68,7 +68,7 @@ class Accessible(Question):
     def _fits(self, node: Node, window: str) -> bool:
         return (
             self.role in (None, node.role)
-            and self.name in (None, node.name)
+            and (self.name is None or node.name.strip() == self.name.strip())
             and (self.text is None or (node.text or "").strip() == self.text.strip())
             and (
                 self.value is None
@@ -137,7 +137,12 @@ def _frames(top: Node, window: Window) -> bool:
     if top.box is None or not top.name or top.name.rpartition(" - ")[2] != window.title.rpartition(" - ")[2]:
         return False
     x, y, width, height = top.box
-    gaps = (window.x - x, window.y - y, x + width - window.x - window.width, y + height - window.y - window.height)
+    gaps = (
+        window.x - x,
+        window.y - y,
+        x + width - window.x - window.width,
+        y + height - window.y - window.height,
+    )
     return all(-SLACK <= gap <= DECORATION for gap in gaps)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from operant.tasks.criteria import Accessible, AllOf, Answer, ClipboardEquals, Criterion, FileEquals
-from operant.tasks.draw import Draw
+from operant.tasks.draw import Draw, is_heldout_number
 from operant.tasks.oracle import Milestone, Milestones, Oracle, View
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.keypad import (
@@ -31,6 +31,7 @@ SIZE = (331, 343)
 CONFIG = ".config/galculator/galculator.conf"
 #: What the display says below the number in scientific mode, and only there.
 MODULES = "DEC  HEX  OCT  BIN     DEG  RAD  GRAD     ALG  RPN  FORM"
+BESIDE_MENU = (1180, 800)  # leaves room for the menus of the memory buttons
 COPY = Action.key("ctrl", "c")
 
 
@@ -75,7 +76,7 @@ def scientific(view: View) -> bool:
 class Calculator(Template):
     """What all calculator tasks have in common: the calculator is open somewhere on the screen."""
 
-    apps = ("galculator",)
+    apps: ClassVar[tuple[str, ...]] = ("galculator",)
     family = "arithmetic"
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
@@ -164,7 +165,11 @@ class SquareRoot(Calculator):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {"number": operands(draw, 1, 10, 9999)[0], "place": draw.place(*SIZE)}
+        # Galculator rounds other roots in its own way.
+        squares = [root * root for root in range(4, 100)]
+        mine = [number for number in squares if is_heldout_number(number) == (draw.split == "heldout")]
+        square = draw.choice([number for number in mine if len({*str(number)}) == len(str(number))])
+        return {"number": draw.number(square, square), "place": draw.place(*SIZE)}
 
     def success(self, p: Params) -> Criterion:
         return shows(written(p.number**0.5))
@@ -180,8 +185,9 @@ class PercentOf(Calculator):
     difficulty = Difficulty.EASY
     unseen = True
     instructions = (
-        "How much is {percent} % of {base}? Compute it with the calculator's % button ({percent} % {base} =) and report the number.",
-        "Use the calculator's % button to find {percent} percent of {base}, and answer with the result. Leave it on the display.",
+        "How much is {percent} % of {base}? Enter {percent} % {base} = on the calculator and report the number.",
+        "Use the calculator's % button to find {percent} percent of {base}, leave it on the display and answer "
+        "with it.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -333,13 +339,13 @@ class MemoryRecall(Calculator):
     family = "memory"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Store {a} in the calculator's memory with MS. Then compute {b} minus what the memory holds, recalling it with MR.",
+        "Store {a} in the calculator's memory with MS. Then subtract it from {b}, recalling it with MR.",
         "Save {a} with the calculator's MS button, enter {b}, and subtract the number that MR recalls.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         a, b = sorted(operands(draw, 2, 10, 999))
-        return {"a": a, "b": b, "place": draw.place(*SIZE)}
+        return {"a": a, "b": b, "place": draw.place(*SIZE, BESIDE_MENU)}
 
     def success(self, p: Params) -> Criterion:
         return AllOf(of=(shows(str(p.b - p.a)), memory_used()))
@@ -356,20 +362,22 @@ class MemoryTotal(Calculator):
     family = "memory"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then recall the total with MR.",
-        "Put {a} into the calculator's memory, add {b} and {c} to it with M+, and show with MR what it holds.",
+        "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then recall "
+        "the total with MR.",
+        "Put {a} into the calculator's memory, add {b} and {c} to it with M+, and show with MR what is in it.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         a, b, c = operands(draw, 3, 10, 99)
-        return {"a": a, "b": b, "c": c, "place": draw.place(*SIZE)}
+        return {"a": a, "b": b, "c": c, "place": draw.place(*SIZE, BESIDE_MENU)}
 
     def success(self, p: Params) -> Criterion:
         return AllOf(of=(shows(str(p.a + p.b + p.c)), memory_used()))
 
     def oracle(self, p: Params) -> Oracle:
         a, b, c = str(p.a), str(p.b), str(p.c)
-        return Keypad([text(a), store(a), text(b), add(b), text(c), add(c), recall(str(p.a + p.b + p.c))])
+        total = str(p.a + p.b + p.c)
+        return Keypad([text(a), store(a), text(b), add(b), click("C", "0"), text(c), add(c), recall(total)])
 
 
 class AddPrices(Calculator):
@@ -383,10 +391,11 @@ class AddPrices(Calculator):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        tenths = operands(draw, 4, 101, 987, alone=True)
-        prices = [f"{number // 10}.{number % 10 or 5}" for number in tenths]
+        prices: list[str] = []
+        for number in operands(draw, 4, 10, 98, alone=True):
+            near = f"{number}{''.join(prices[-1:])}"
+            prices.append(f"{number}.{draw.choice([digit for digit in '123456789' if digit not in near])}")
         listed = f"{', '.join(prices[:3])} and {prices[3]}"
-        # The whole part must be of the split as well, for it is what is read.
         return {"prices": listed, "each": prices, "place": draw.place(*SIZE)}
 
     def success(self, p: Params) -> Criterion:
@@ -404,7 +413,8 @@ class AverageOfFour(Calculator):
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Find the average of {a}, {b}, {c} and {d} with the calculator and report it.",
-        "Four measurements: {a}, {b}, {c}, {d}. Compute their mean with the calculator, leave it on the display and answer with it.",
+        "Four measurements: {a}, {b}, {c}, {d}. Compute their mean with the calculator, leave it on the display "
+        "and answer with it.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -434,8 +444,10 @@ class HexToClipboard(Calculator):
     family = "modes"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Convert {number} to hexadecimal with the calculator (scientific mode, then Number bases) and copy the result to the clipboard.",
-        "In the calculator's scientific mode, enter {number}, switch the number base to hexadecimal and copy what is shown.",
+        "Convert {number} to hexadecimal with the calculator (scientific mode, then Number bases) and copy the "
+        "result to the clipboard.",
+        "In the calculator's scientific mode, enter {number}, switch the number base to hexadecimal and copy "
+        "what is shown.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -450,13 +462,16 @@ class HexToClipboard(Calculator):
     def oracle(self, p: Params) -> Oracle:
         number, wanted = str(p.number), f"{p.number:X}"
 
+        def entered(view: View) -> bool:
+            return scientific(view) and shown(view) == number
+
         def in_hexadecimal(view: View) -> bool:
             return scientific(view) and shown(view) == wanted
 
         return Milestones(
             [
                 Milestone("mode", scientific, through_menu("View", "Scientific Mode")),
-                Milestone("number", lambda view: shown(view) == number and scientific(view), Keypad([text(number)]).act),
+                Milestone("number", entered, Keypad([text(number)]).act),
                 Milestone("base", in_hexadecimal, through_menu("Calculator", "Number bases", "Hexadecimal")),
                 Milestone(
                     "copied",
@@ -474,7 +489,7 @@ class ClickBill(Calculator):
     difficulty = Difficulty.HARD
     instructions = (
         "Click {a} * {b} + {c} * {d} - {e} into the calculator with the mouse and get the result.",
-        "A bill: {a} times {b}, plus {c} times {d}, less {e}. Compute it by clicking the calculator's buttons.",
+        "A bill: {a} times {b}, plus {c} times {d}, less {e}. Work it out with clicks on the calculator.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -511,8 +526,8 @@ class MemoryBill(Calculator):
     difficulty = Difficulty.HARD
     unseen = True
     instructions = (
-        "Compute {rows} one by one with the calculator, collect the results in its memory (MS for the first, M+ for the others), "
-        "recall the total with MR and copy it to the clipboard.",
+        "Compute {rows} one by one with the calculator, collect the results in its memory (MS for the first, M+ "
+        "for the others), recall the total with MR and copy it to the clipboard.",
         "Collect {rows} in the calculator's memory with MS and M+, then recall the sum and copy it.",
     )
 
@@ -520,7 +535,8 @@ class MemoryBill(Calculator):
         pairs = [operands(draw, 2) for _ in range(4)]
         rows = [f"{a}*{b}" for a, b in pairs]
         listed = f"{', '.join(rows[:3])} and {rows[3]}"
-        return {"rows": listed, "each": rows, "results": [a * b for a, b in pairs], "place": draw.place(*SIZE)}
+        results = [a * b for a, b in pairs]
+        return {"rows": listed, "each": rows, "results": results, "place": draw.place(*SIZE, BESIDE_MENU)}
 
     def success(self, p: Params) -> Criterion:
         total = str(sum(p.results))
@@ -541,8 +557,10 @@ class TotalOfNote(Calculator):
     family = "clipboard"
     difficulty = Difficulty.HARD
     instructions = (
-        "Add up the three amounts in the note {file} with the calculator, paste the sum at the end of the note, after the last word, and save it.",
-        "The note {file} wants a sum of its amounts: compute it with the calculator, copy it to the very end of the note, and save.",
+        "Add up the three amounts in the note {file} with the calculator, paste the sum at the very end of the "
+        "note, and save it.",
+        "The note {file} wants a sum of its amounts: compute it with the calculator, copy it to the end of the "
+        "note, and save.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:

@@ -1,0 +1,593 @@
+"""Atril, the PDF viewer: go to pages, search, read, copy, save, and set up how documents are shown.
+
+Every document has a viewer process of its own, and of several processes of one name accessibility reads the
+first only; so criteria ask about the viewer only where a single one is open in the end.
+"""
+
+from __future__ import annotations
+
+import configparser
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from operant.tasks.criteria import (
+    Accessible,
+    AllOf,
+    Answer,
+    Criterion,
+    FileEquals,
+    Not,
+    Setting,
+    WindowAbsent,
+)
+from operant.tasks.draw import Draw
+from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.setup import Launch, SetupStep, WriteFile
+from operant.tasks.suites.core import editor_desk as editor
+from operant.tasks.suites.core.moves import SELECT_ALL
+from operant.tasks.template import Params, Template
+from operant.types import Action, ActionKind, Difficulty, Node, Window
+
+__all__ = ["TEMPLATES", "pdf"]
+
+PROGRAM = "atril"
+WINDOW = (740, 600)
+FIND = Action.key("ctrl", "f")
+GO_TO_PAGE = Action.key("ctrl", "l")
+#: Four windows side by side: x, y, width, height.
+CORNERS = ((8, 30, 620, 340), (644, 30, 620, 340), (8, 424, 620, 340), (644, 424, 620, 340))
+#: Entry of the View menu -> key of the setting.
+VIEWS = {
+    "Dual": "dual-page",
+    "Inverted Colors": "inverted-colors",
+    "Continuous": "continuous",
+    "Side Pane": "show-sidebar",
+}
+SAVE_DEFAULTS = "Save Current Settings as Default"
+
+
+def pdf(pages: Sequence[Sequence[str]]) -> str:
+    """A small PDF: each page some lines of large text."""
+    kids = " ".join(f"{4 + 2 * index} 0 R" for index in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for index, lines in enumerate(pages):
+        drawn = " ".join(f"({line}) Tj T*" for line in lines)
+        content = f"BT /F1 20 Tf 30 TL 50 520 Td {drawn} ET"
+        objects.append(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 595] "
+            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * index} 0 R >>"
+        )
+        objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
+    return _file_of(objects)
+
+
+def _file_of(objects: Sequence[str]) -> str:
+    """The objects with the table that says where each begins."""
+    text, places = "%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        places.append(len(text))
+        text += f"{number} 0 obj\n{content}\nendobj\n"
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    return (
+        f"{text}xref\n0 {size}\n0000000000 65535 f \n{table}"
+        f"trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{len(text)}\n%%EOF\n"
+    )
+
+
+class Viewer(Template):
+    """The viewer shows ``p.open``, a whole page at a time; ``p.files`` lie in HOME."""
+
+    apps: ClassVar[tuple[str, ...]] = (PROGRAM,)
+    sizing: ClassVar[str] = "fit-page"
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*self.prepared(p), Launch(command=[PROGRAM, p.open], place=p.place)]
+
+    def prepared(self, p: Params) -> list[SetupStep]:
+        shown = (
+            f"[org/mate/atril/default]\nsizing-mode='{self.sizing}'\ncontinuous=false\nshow-sidebar=false\n"
+        )
+        written = [WriteFile(path=path, text=text) for path, text in p.files.items()]
+        return [*written, WriteFile(path=editor.KEYFILE, text=shown)]
+
+
+class GoToPage(Viewer):
+    id = "core/documents-go-to-page-v1"
+    skill = "navigate"
+    family = "pages"
+    difficulty = Difficulty.EASY
+    instructions = ("Go to page {page} of {file}.", "Show me page {page} of the document {file}.")
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        file, other = editor.file_names(draw, 2, "pdf")
+        count = draw.choice(range(8, 15))
+        page = draw.choice(range(3, count + 1))
+        files = {file: _price_list(draw, count)[0], other: _price_list(draw, 3)[0]}
+        return {"file": file, "page": page, "count": count, "files": files, **_opened(draw, file)}
+
+    def success(self, p: Params) -> Criterion:
+        return _on_page(p.page, p.count)
+
+    def oracle(self, p: Params) -> Oracle:
+        return Milestones([_page_milestone(p.page, p.count)])
+
+
+class FindWord(Viewer):
+    id = "core/documents-find-word-v1"
+    skill = "search"
+    family = "pages"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Find the page of {file} that mentions {word} and show it.",
+        "Search {file} for the word {word}, and stay on the page where it is.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return _with_word(draw)
+
+    def success(self, p: Params) -> Criterion:
+        return _on_page(p.page, p.count)
+
+    def oracle(self, p: Params) -> Oracle:
+        return Milestones([_word_milestone(p.word, p.page, p.count)])
+
+
+class ReadPrice(Viewer):
+    id = "core/documents-read-price-v1"
+    skill = "read"
+    family = "pages"
+    difficulty = Difficulty.EASY
+    unseen = True
+    instructions = (
+        "Which price is on page {page} of {file}? Answer with the number.",
+        "Look at page {page} of {file} and report the price that it gives.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        (file,) = editor.file_names(draw, 1, "pdf")
+        count = draw.choice(range(8, 15))
+        page = draw.choice(range(3, count + 1))
+        text, prices = _price_list(draw, count)
+        which = {"file": file, "page": page, "count": count, "price": prices[page - 1]}
+        return {**which, "files": {file: text}, **_opened(draw, file)}
+
+    def success(self, p: Params) -> Criterion:
+        return Answer(text=str(p.price), numeric=True)
+
+    def oracle(self, p: Params) -> Oracle:
+        answer = Action(ActionKind.ANSWER, text=str(p.price))
+        return Milestones([_page_milestone(p.page, p.count)], finish=answer)
+
+
+class SaveCopy(Viewer):
+    id = "core/documents-save-copy-v1"
+    skill = "dialog"
+    family = "files"
+    difficulty = Difficulty.EASY
+    instructions = ("Save a copy of {file} as {copy}.", "{file} is open. Save it under the name {copy}, too.")
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        file, copy, other = editor.file_names(draw, 3, "pdf")
+        files = {file: _price_list(draw, 4)[0], other: _price_list(draw, 3)[0]}
+        return {"file": file, "copy": copy, "files": files, **_opened(draw, file)}
+
+    def success(self, p: Params) -> Criterion:
+        return editor.files_say(p.files, {p.copy: p.files[p.file]})
+
+    def oracle(self, p: Params) -> Oracle:
+        return SavingCopy(p.copy, p.files[p.file])
+
+
+class Prepare(Viewer):
+    id = "core/documents-prepare-v1"
+    skill = "menu"
+    family = "looks"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Search {file} for {word}, close the search bar again on its page, fit the page to the width of the "
+        "window, and show the side pane.",
+        "Prepare {file} for reading: find the page with {word} and close the search bar, then turn on Fit "
+        "Width and the side pane.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return _with_word(draw)
+
+    def success(self, p: Params) -> Criterion:
+        wide = Accessible(app=PROGRAM, role="combo box", name="Fit Width")
+        pane = Accessible(app=PROGRAM, role="toggle button", name="Thumbnails")
+        searching = Accessible(app=PROGRAM, role="label", name="Find:")
+        return AllOf(of=(_on_page(p.page, p.count), wide, pane, Not(of=searching)))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Preparing(_word_milestone(p.word, p.page, p.count))
+
+
+class ViewDefaults(Viewer):
+    id = "core/documents-view-defaults-v1"
+    skill = "menu"
+    family = "looks"
+    difficulty = Difficulty.MEDIUM
+    unseen = True
+    instructions = (
+        "In the viewer that shows {file}, turn on {a}, {b} and {c} in the View menu, and save the current "
+        "settings as default (Edit menu).",
+        "I want documents such as {file} always with {a}, {b} and {c}: switch these on under View, then save "
+        "the current settings as default under Edit.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        file, other = editor.file_names(draw, 2, "pdf")
+        a, b, c = draw.sample(sorted(VIEWS), 3)
+        files = {file: _price_list(draw, 6)[0], other: _price_list(draw, 3)[0]}
+        return {"file": file, "a": a, "b": b, "c": c, "files": files, **_opened(draw, file)}
+
+    def success(self, p: Params) -> Criterion:
+        wanted = (p.a, p.b, p.c)
+        return AllOf(
+            of=tuple(
+                Setting(schema="org.mate.Atril.Default", key=key, equals=entry in wanted)
+                for entry, key in VIEWS.items()
+            )
+        )
+
+    def oracle(self, p: Params) -> Oracle:
+        return SettingDefaults((p.a, p.b, p.c))
+
+
+class OpenAnother(Viewer):
+    id = "core/documents-open-another-v1"
+    skill = "dialog"
+    family = "files"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Open {file} from the folder {folder}, go to its page {page}, and close {shown}.",
+        "Instead of {shown} I need page {page} of {file}, which is in the folder {folder}. Open it in the "
+        "viewer, go to that page, and close the other document.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        shown, file, other = editor.file_names(draw, 3, "pdf")
+        folder = draw.word("topics")
+        count = draw.choice(range(6, 12))
+        page = draw.choice(range(3, count + 1))
+        files = {
+            shown: _price_list(draw, count)[0],
+            f"{folder}/{file}": _price_list(draw, count)[0],
+            f"{folder}/{other}": _price_list(draw, 4)[0],
+        }
+        which = {"shown": shown, "file": file, "folder": folder, "page": page, "count": count}
+        return {**which, "files": files, **_opened(draw, shown)}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(WindowAbsent(title=p.shown), _on_page(p.page, p.count, p.file)))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Swapping(p.shown, p.folder, p.file, _page_milestone(p.page, p.count))
+
+
+class CollectTexts(Viewer):
+    id = "core/documents-collect-texts-v1"
+    apps: ClassVar[tuple[str, ...]] = (PROGRAM, editor.PROGRAM)
+    skill = "copy"
+    family = "files"
+    difficulty = Difficulty.HARD
+    sizing = "fit-width"
+    instructions = (
+        "Copy all of the text of {a}, then of {b}, then of {c} into the empty document of the text editor, "
+        "each beginning on a new line, and save that as {note}.",
+        "Collect the texts of the three PDF documents in one note: first {a}, then {b}, then {c}, without "
+        "empty lines between them. Save it as {note}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        a, b, c = editor.file_names(draw, 3, "pdf")
+        note = f"{draw.word('names').lower()}.txt"
+        errands = editor.errands(draw, 7)
+        texts = {a: errands[:2], b: errands[2:4], c: errands[4:7]}
+        names = {"a": a, "b": b, "c": c, "note": note, "texts": {k: "\n".join(v) for k, v in texts.items()}}
+        files = {name: pdf([lines]) for name, lines in texts.items()}
+        return {**names, "files": files, "corners": draw.sample(CORNERS, 4)}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        *corners, last = p.corners
+        viewers = [
+            Launch(command=[PROGRAM, name], place=corner)
+            for name, corner in zip(p.files, corners, strict=True)
+        ]
+        return [*self.prepared(p), *viewers, Launch(command=[editor.PROGRAM], place=last)]
+
+    def success(self, p: Params) -> Criterion:
+        return FileEquals(path=p.note, text="\n".join(p.texts.values()))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Collecting(p.texts, p.note)
+
+
+# Documents and what is seen of them.
+
+
+def _price_list(draw: Draw, count: int) -> tuple[str, list[int]]:
+    """A document with one offer a page, and the prices."""
+    prices = draw.numbers(count, 100, 999)
+    nouns = draw.words(3, "products")
+    pages = [
+        [
+            f"Offer for {draw.word('names')}",
+            draw.choice(nouns),
+            f"Price: {price}",
+            f"Delivery: {draw.word('cities')}",
+        ]
+        for price in prices
+    ]
+    return pdf(pages), prices
+
+
+def _with_word(draw: Draw) -> dict[str, Any]:
+    """A document one page of which mentions a word."""
+    word, *others = draw.words(6, "nouns")
+    file = f"{draw.word('adjectives')}-{draw.word('topics')}.pdf"
+    count = draw.choice(range(8, 15))
+    page = draw.choice(range(3, count + 1))
+    pages = [
+        [f"Part {number}", f"The {draw.choice(others)} of {draw.word('names')}", f"in {draw.word('cities')}"]
+        for number in range(1, count + 1)
+    ]
+    pages[page - 1][1] = f"The {word} of {draw.word('names')}"
+    which = {"file": file, "word": word, "page": page, "count": count}
+    return {**which, "files": {file: pdf(pages)}, **_opened(draw, file)}
+
+
+def _opened(draw: Draw, file: str) -> dict[str, Any]:
+    return {"open": file, "place": draw.place(*WINDOW)}
+
+
+def _on_page(page: int, count: int, window: str | None = None) -> Criterion:
+    """The label beside the page's number says what is shown, the entry only what was typed."""
+    return Accessible(app=PROGRAM, role="label", name=f"({page} of {count})", window=window)
+
+
+def shows_page(view: View, page: int, count: int) -> bool:
+    return view.widget("label", f"({page} of {count})") is not None
+
+
+def page_entry(view: View) -> Node | None:
+    return view.widget("text", "page-label-entry")
+
+
+def search_entry(view: View) -> Node | None:
+    return next((entry for entry in view.widgets("text") if entry.name != "page-label-entry"), None)
+
+
+def open_menu(view: View) -> str | None:
+    return next((menu.name for menu in view.widgets("menu") if "selected" in menu.states), None)
+
+
+def entry_of(view: View, name: str) -> Node | None:
+    return view.widget("check menu item", name) or view.widget("menu item", name)
+
+
+def choose(view: View, menu: str, entry: str) -> Action:
+    """The next click on the way to an entry of a menu."""
+    found = entry_of(view, entry) if open_menu(view) == menu else None
+    return view.click(found or view.widget("menu", menu))
+
+
+def default(view: View, key: str) -> bool:
+    """What is stored of the settings that new documents get."""
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(view.read(editor.KEYFILE) or "")
+    return parser.get("org/mate/atril/default", key, fallback="false") == "true"
+
+
+def grounded(view: View) -> Action | None:
+    """Out of menus and dialogs; None when the focused window is a document's."""
+    if page_entry(view) is None:
+        # A window that has just come up says nothing yet.
+        return Action.wait() if view.last != Action.wait() else editor.ESCAPE
+    return editor.ESCAPE if open_menu(view) else None
+
+
+def _page_milestone(page: int, count: int) -> Milestone:
+    """Type the page's number into its entry."""
+
+    def act(view: View) -> Action:
+        if (there := grounded(view)) is not None:
+            return there
+        entry = page_entry(view)
+        if entry is None or "focused" not in entry.states or view.last not in (GO_TO_PAGE, SELECT_ALL):
+            return GO_TO_PAGE
+        return Action.type(f"{page}\n")
+
+    return Milestone("page", lambda view: shows_page(view, page, count), act)
+
+
+def _word_milestone(word: str, page: int, count: int) -> Milestone:
+    """Search for a word."""
+
+    def act(view: View) -> Action:
+        if (there := grounded(view)) is not None:
+            return there
+        entry = search_entry(view)
+        if entry is None or "focused" not in entry.states:
+            return FIND
+        if entry.text == word:
+            return Action.wait() if view.last == Action.type(word + "\n") else Action.key("enter")
+        return SELECT_ALL if entry.text and view.last != SELECT_ALL else Action.type(word + "\n")
+
+    return Milestone("word", lambda view: shows_page(view, page, count), act)
+
+
+# Oracles.
+
+
+@dataclass(frozen=True)
+class SavingCopy:
+    copy: str
+    content: str
+
+    def act(self, view: View) -> Action:
+        if view.window("Save As") is None:
+            if view.read(self.copy) == self.content:
+                return Action.done()
+            return Action.wait() if view.last == editor.SAVE else (grounded(view) or editor.SAVE)
+        return editor.enter_name(view, self.copy, "Save")
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """Go to the word's page, close the search bar, and set up the looks."""
+
+    search: Milestone
+
+    def act(self, view: View) -> Action:
+        if not self.search.reached(view):
+            return self.search.act(view)
+        if search_entry(view) is not None:
+            return editor.ESCAPE
+        if view.widget("combo box", "Fit Width") is None:
+            return choose(view, "View", "Fit Width")
+        if view.widget("toggle button", "Thumbnails") is None:
+            return choose(view, "View", "Side Pane")
+        return grounded(view) or Action.done()
+
+
+@dataclass(frozen=True)
+class SettingDefaults:
+    """Make the View menu's checks right, then save them; only the open menu tells how they are."""
+
+    wanted: Sequence[str]
+
+    def act(self, view: View) -> Action:
+        if all(default(view, key) == (entry in self.wanted) for entry, key in VIEWS.items()):
+            return editor.ESCAPE if open_menu(view) else Action.done()
+        if open_menu(view) == "Edit":
+            return choose(view, "Edit", SAVE_DEFAULTS)
+        if open_menu(view) != "View":
+            return view.click(view.widget("menu", "View"))
+        for entry in VIEWS:
+            found = entry_of(view, entry)
+            if found is not None and ("checked" in found.states) != (entry in self.wanted):
+                return view.click(found)
+        return view.click(view.widget("menu", "Edit"))
+
+
+@dataclass(frozen=True)
+class Swapping:
+    """Open another document, go to a page of it, and close the first one."""
+
+    shown: str
+    folder: str
+    file: str
+    page: Milestone
+
+    def act(self, view: View) -> Action:
+        focused = view.focused
+        if view.window("Open Document") is not None:
+            return self._pick(view)
+        if (new := view.window(self.file)) is None:
+            if view.last is not None and view.last.clicks == 2:
+                return Action.wait()
+            if view.last is not None and view.last.kind is ActionKind.WAIT and open_menu(view) is None:
+                return Action.wait() if _opening(view) else Action.key("ctrl", "o")
+            return grounded(view) or Action.key("ctrl", "o")
+        if focused is not None and focused.id == new.id:
+            if not self.page.reached(view):
+                return self.page.act(view)
+            old = view.window(self.shown)
+            return Action.done() if old is None else Action.click(_uncovered(view, old))
+        if focused is not None and focused.title == self.shown:
+            return grounded(view) or Action.key("ctrl", "w")
+        return Action.click(_uncovered(view, new))
+
+    def _pick(self, view: View) -> Action:
+        for name in (self.file, self.folder):
+            cell = view.widget("table cell", name)
+            if cell is not None and cell.box is not None:
+                x, y, _width, height = cell.box
+                pick = Action.click(view.point(x + 20, y + height / 2), clicks=2)
+                return Action.wait() if view.last == pick else pick
+        return Action.wait()
+
+
+def _opening(view: View) -> bool:
+    """Whether a second viewer has been started whose window is not there yet."""
+    return sum(process.name == PROGRAM for process in view.desktop.processes()) > 1
+
+
+def _uncovered(view: View, window: Window) -> Any:
+    """A point of a window that no other one covers, preferably in its title bar."""
+    above = view.windows[[one.id for one in view.windows].index(window.id) + 1 :]
+    rows = [window.y - 10, *range(window.y + window.height - 20, window.y, -20)]
+    for y in rows:
+        for x in range(window.x + 40, window.x + window.width - 80, 20):
+            if not any(_holds(other, x, y) for other in above):
+                return view.point(x, y)
+    return view.point(window.x + 40, window.y - 10)
+
+
+def _holds(window: Window, x: int, y: int) -> bool:
+    return (
+        window.x - 4 <= x <= window.x + window.width + 4
+        and window.y - 24 <= y <= window.y + window.height + 4
+    )
+
+
+@dataclass(frozen=True)
+class Collecting:
+    """Copy the texts of documents into the editor, one after another, and save that."""
+
+    texts: Mapping[str, str]
+    note: str
+
+    def act(self, view: View) -> Action:
+        written, everything = editor.text_of(view) or "", "\n".join(self.texts.values())
+        if editor.dialog(view) is None and view.read(self.note) == everything:
+            return Action.done()
+        if written == everything:
+            return editor.save_as(view, self.note, editor.SAVE)
+        done = ""
+        for name, text in self.texts.items():
+            if written == done:
+                return self._carry(view, name, text)
+            done += text
+            if written == done:
+                return self._in_editor(view) or (
+                    Action.key("enter") if view.last in (editor.PASTE, editor.BOTTOM) else editor.BOTTOM
+                )
+            done += "\n"
+        return self._in_editor(view) or editor.UNDO
+
+    def _carry(self, view: View, name: str, text: str) -> Action:
+        if view.clipboard() == text:
+            ready = view.last in (editor.BOTTOM, Action.key("enter"))
+            return self._in_editor(view) or (editor.PASTE if ready else editor.BOTTOM)
+        window, focused = view.window(name), view.focused
+        if window is None:
+            return Action.wait()
+        if focused is None or focused.id != window.id:
+            return Action.click(view.point(window.x + window.width / 2, window.y + window.height * 0.7))
+        if view.last == SELECT_ALL:
+            return editor.COPY
+        return Action.wait() if view.last == editor.COPY else SELECT_ALL
+
+    def _in_editor(self, view: View) -> Action | None:
+        return editor.grounded(view)
+
+
+TEMPLATES: tuple[type[Template], ...] = (
+    GoToPage,
+    FindWord,
+    ReadPrice,
+    SaveCopy,
+    Prepare,
+    ViewDefaults,
+    OpenAnother,
+    CollectTexts,
+)

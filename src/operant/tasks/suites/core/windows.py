@@ -1,0 +1,703 @@
+"""The desktop itself: close, minimize, maximize, move, resize, uncover and arrange windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from operant.desktop.sandbox import SandboxDesktop
+from operant.errors import SetupFailed
+from operant.tasks.criteria import (
+    AllOf,
+    Criterion,
+    FileEquals,
+    WindowAbsent,
+    WindowGeometry,
+    WindowTitle,
+)
+from operant.tasks.draw import Draw
+from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.setup import Launch, MakeDirectory, SetupStep, WriteFile
+from operant.tasks.suites.core import frames
+from operant.tasks.template import Params, Template
+from operant.types import Action, Difficulty, Node, Window
+
+__all__ = ["TEMPLATES"]
+
+Kind = Literal["note", "folder", "terminal"]
+Place = tuple[int, int, int, int]
+SCREEN = (1280, 800)
+NOTE, SMALL = (460, 300), (380, 260)
+ROUGHLY = 24  # pixels that a window may be off where it was dragged
+COPY, TO_END = Action.key("ctrl", "c"), Action.key("ctrl", "end")
+CLASSES = {"note": "Mousepad", "folder": "Pcmanfm", "terminal": "XTerm"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A window that is open when the task begins, known by a drawn name in its title."""
+
+    kind: Kind
+    name: str
+    place: Place
+    text: str = ""
+
+    def setup(self) -> list[SetupStep]:
+        if self.kind == "note":
+            write = WriteFile(path=self.name, text=self.text or f"About {self.name.partition('.')[0]}.\n")
+            return [write, Launch(command=["mousepad", "-o", "window", self.name], place=self.place)]
+        if self.kind == "folder":
+            make = MakeDirectory(path=self.name)
+            return [make, Launch(command=["pcmanfm", "-n", self.name], place=self.place)]
+        return [Launch(command=["xterm", "-T", self.name], place=self.place)]
+
+    def is_it(self, window: Window) -> bool:
+        """Titles of folders and terminals are just the name; those of notes hold it."""
+        if window.wm_class != CLASSES[self.kind]:
+            return False
+        return self.name in window.title if self.kind == "note" else self.name == window.title
+
+    def find(self, view: View) -> Window | None:
+        return frames.topmost(view, self.is_it)
+
+    # Questions about it.
+
+    def open(self, *, focused: bool | None = None) -> Criterion:
+        return WindowTitle(title=self.name, wm_class=CLASSES[self.kind], focused=focused)
+
+    def closed(self) -> Criterion:
+        return WindowAbsent(title=self.name, wm_class=CLASSES[self.kind])
+
+    def stands(self, **how: Any) -> Criterion:
+        return WindowGeometry(title=self.name, wm_class=CLASSES[self.kind], **how)
+
+    def fills(self, place: Place) -> Criterion:
+        x, y, width, height = place
+        return self.stands(x=x, y=y, width=width, height=height, tolerance=ROUGHLY, maximized=False)
+
+
+class Edit(SetupStep):
+    """Type something into an editor and leave it unsaved."""
+
+    title: str
+    """Text that the window's title contains."""
+    text: str
+    """What is typed at the end."""
+
+    def apply(self, desktop: SandboxDesktop) -> None:
+        window = next((window for window in desktop.windows() if self.title in window.title), None)
+        if window is None:
+            raise SetupFailed(f"there is no window {self.title!r} to type into")
+        desktop.activate_window(window)
+        for action in (Action.key("ctrl", "end"), Action.type(self.text)):
+            desktop.perform(action)
+
+
+class Windows(Template):
+    """What tasks on windows have in common: the windows ``p.shown`` are open, the last one on top."""
+
+    apps: ClassVar[tuple[str, ...]] = ("openbox", "mousepad", "pcmanfm")
+    family = "one window"
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [step for shown in p.shown for step in shown.setup()]
+
+
+def several(draw: Draw, kinds: Sequence[Kind], places: Sequence[Place], texts: Sequence[str] = ()) -> list[Shown]:
+    """Windows of these kinds, no two with the same name."""
+    qualities, things = draw.words(len(kinds), "adjectives"), draw.words(len(kinds))
+    topics = draw.words(kinds.count("terminal"), "topics")
+    shown = []
+    for index, (kind, quality, thing) in enumerate(zip(kinds, qualities, things, strict=True)):
+        names = {"note": f"{quality}-{thing}.txt", "folder": thing, "terminal": topics[-1] if topics else ""}
+        if kind == "terminal":
+            topics.pop()
+        shown.append(Shown(kind, names[kind], places[index], texts[index] if index < len(texts) else ""))
+    return shown
+
+
+def scattered(draw: Draw, count: int, size: tuple[int, int] = NOTE) -> list[Place]:
+    """Places for windows that overlap, but not so that one hides another's place altogether."""
+    while True:
+        places = [draw.place(*size) for _ in range(count)]
+        pairs = [(a, b) for index, a in enumerate(places) for b in places[:index]]
+        if all(abs(a[0] - b[0]) > 50 or abs(a[1] - b[1]) > 50 for a, b in pairs):
+            return places
+
+
+def one_of(draw: Draw, kinds: Sequence[Kind] = ("note", "note", "folder")) -> dict[str, Any]:
+    """A few windows somewhere, in any order, and one of them that the task is about."""
+    shown = several(draw, draw.sample(kinds, len(kinds)), scattered(draw, len(kinds)))
+    target = draw.choice(shown)
+    return {"shown": shown, "target": target, "name": target.name}
+
+
+def others(p: Params) -> list[Shown]:
+    return [shown for shown in p.shown if shown != p.target]
+
+
+def button_oracle(target: Shown, which: Literal["close", "maximize", "iconify"], reached: Callable[[View], bool]) -> Oracle:
+    def act(view: View) -> Action:
+        window = target.find(view)
+        if window is None:
+            return Action.wait()
+        return frames.ALT_TAB if window.minimized else frames.press(view, window, which)
+
+    return Milestones([Milestone(which, reached, act)])
+
+
+class CloseOne(Windows):
+    id = "core/windows-close-one-v1"
+    skill = "click"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Close the window of {name} and leave the others open.",
+        "I am done with {name}: close just that window.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return one_of(draw)
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(p.target.closed(), *(shown.open() for shown in others(p))))
+
+    def oracle(self, p: Params) -> Oracle:
+        def gone(view: View) -> bool:
+            return p.target.find(view) is None
+
+        return button_oracle(p.target, "close", gone)
+
+
+class MinimizeOne(Windows):
+    id = "core/windows-minimize-one-v1"
+    skill = "click"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Minimize the window of {name}.",
+        "Put {name} out of sight for now: minimize its window, but do not close it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return one_of(draw)
+
+    def success(self, p: Params) -> Criterion:
+        rest = (shown.stands(minimized=False) for shown in others(p))
+        return AllOf(of=(p.target.stands(minimized=True), *rest))
+
+    def oracle(self, p: Params) -> Oracle:
+        def away(view: View) -> bool:
+            window = p.target.find(view)
+            return window is not None and window.minimized
+
+        return button_oracle(p.target, "iconify", away)
+
+
+class MaximizeOne(Windows):
+    id = "core/windows-maximize-one-v1"
+    skill = "click"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Maximize the window of {name}.",
+        "Let the window that shows {name} fill the whole screen.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return one_of(draw)
+
+    def success(self, p: Params) -> Criterion:
+        rest = (shown.stands(maximized=False) for shown in others(p))
+        return AllOf(of=(p.target.stands(maximized=True), *rest))
+
+    def oracle(self, p: Params) -> Oracle:
+        def fills(view: View) -> bool:
+            window = p.target.find(view)
+            return window is not None and window.maximized
+
+        return button_oracle(p.target, "maximize", fills)
+
+
+class BringToFront(Windows):
+    id = "core/windows-bring-to-front-v1"
+    skill = "click"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Bring the window of {name} to the front.",
+        "{name} is partly hidden behind other windows. Put it on top of them.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        x, y, width, height = draw.place(*NOTE, (900, 600))
+        between = (x + draw.choice((60, 90, 120)), y + draw.choice((50, 80)), width, height)
+        upper = (x + 200, y + draw.choice((110, 140)), width, height)
+        shown = several(draw, ("note", "folder", "note"), [(x, y, width, height), between, upper])
+        target = draw.choice(shown[:2])
+        return {"shown": shown, "target": target, "name": target.name}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(p.target.open(focused=True), *(shown.stands(minimized=False) for shown in others(p))))
+
+    def oracle(self, p: Params) -> Oracle:
+        return uncovering(p.target)
+
+
+class UncoverHidden(Windows):
+    id = "core/windows-switch-hidden-v1"
+    skill = "keys"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "The window of {name} is hidden behind a bigger one. Switch to it with alt+tab.",
+        "Switch from the window in front to that of {name}, which it covers completely. Keep both open.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        x, y, width, height = draw.place(400, 260, (1100, 640))
+        cover = (max(2, x - 60), max(22, y - 30), width + 140, height + 90)
+        kind: Kind = draw.choice(("note", "folder"))
+        shown = several(draw, (kind, "note"), [(x, y, width, height), cover])
+        return {"shown": shown, "target": shown[0], "name": shown[0].name}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(p.target.open(focused=True), *(shown.stands(minimized=False) for shown in others(p))))
+
+    def oracle(self, p: Params) -> Oracle:
+        return uncovering(p.target)
+
+
+def uncovering(target: Shown) -> Oracle:
+    def in_front(view: View) -> bool:
+        window = target.find(view)
+        return window is not None and window.focused
+
+    def act(view: View) -> Action:
+        window = target.find(view)
+        return Action.wait() if window is None else frames.raise_it(view, window)
+
+    return Milestones([Milestone("in front", in_front, act)])
+
+
+def corner(name: str, size: tuple[int, int]) -> tuple[int, int]:
+    """Where the client area of a window in a corner of the screen begins."""
+    x = frames.BORDER if "left" in name else SCREEN[0] - size[0] - frames.BORDER
+    y = frames.HEAD if "top" in name else SCREEN[1] - size[1] - frames.FOOT
+    return x, y
+
+
+CORNERS = ("top left", "top right", "bottom left", "bottom right")
+#: What each quarter of the screen leaves for the client area of a window.
+QUARTER = (SCREEN[0] // 2 - 2 * frames.BORDER, SCREEN[1] // 2 - frames.HEAD - frames.FOOT)
+HALF = (QUARTER[0], SCREEN[1] - frames.HEAD - frames.FOOT)
+
+
+def quarter(name: str) -> Place:
+    return (*corner(name, QUARTER), *QUARTER)
+
+
+class MoveToCorner(Windows):
+    id = "core/windows-move-to-corner-v1"
+    skill = "drag"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Move the window of {name} into the {corner} corner of the screen, without changing its size.",
+        "Drag {name} by its title bar into the {corner} corner.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        while True:
+            values = one_of(draw, ("note", "folder"))
+            wanted = draw.choice(CORNERS)
+            x, y, width, height = values["target"].place
+            to = corner(wanted, (width, height))
+            if abs(x - to[0]) > 80 and abs(y - to[1]) > 80:
+                return {**values, "corner": wanted, "to": (*to, width, height)}
+
+    def success(self, p: Params) -> Criterion:
+        return p.target.fills(p.to)
+
+    def oracle(self, p: Params) -> Oracle:
+        return Milestones([moved(p.target, p.to)])
+
+
+class ResizeWidth(Windows):
+    id = "core/windows-resize-width-v1"
+    skill = "drag"
+    difficulty = Difficulty.EASY
+    unseen = True
+    instructions = (
+        "Make the window of {name} about {width} pixels wide (the screen is 1280 wide) by dragging its right edge. "
+        "Its left edge and its height stay as they are.",
+        "Change the width of {name}'s window to roughly {width} of the screen's 1280 pixels; only its right edge moves.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        places = [draw.place(420, 280), draw.place(*NOTE, (700, 800))]
+        other, target = several(draw, ("folder", "note"), places)
+        x, y, width, height = target.place
+        while True:
+            wanted = draw.number(400, 1240 - x)
+            if abs(wanted - width) > 90:
+                break
+        return {
+            "shown": [other, target],
+            "target": target,
+            "name": target.name,
+            "width": wanted,
+            "to": (x, y, wanted, height),
+        }
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(p.target.fills(p.to), p.target.stands(width=p.width, tolerance=16)))
+
+    def oracle(self, p: Params) -> Oracle:
+        def act(view: View) -> Action:
+            window = p.target.find(view)
+            if window is None:
+                return Action.wait()
+            x, y = window.x + window.width, window.y + window.height // 2
+            if frames.at(view, x, y) != window:
+                return frames.raise_it(view, window)
+            return Action.drag(view.point(x, y), view.point(x + p.width - window.width, y))
+
+        def fits(view: View) -> bool:
+            window = p.target.find(view)
+            return window is not None and abs(window.width - p.width) <= 10
+
+        return Milestones([Milestone("width", fits, act)])
+
+
+def close_to(window: Window | None, place: Place, parts: slice) -> bool:
+    if window is None:
+        return False
+    found = (window.x, window.y, window.width, window.height)
+    return all(abs(a - b) <= ROUGHLY - 2 for a, b in zip(found[parts], place[parts], strict=True))
+
+
+def moved(target: Shown, place: Place) -> Milestone:
+    """The window is dragged there by its title bar."""
+
+    def act(view: View) -> Action:
+        window = target.find(view)
+        return Action.wait() if window is None else frames.pull(view, window, *place[:2])
+
+    return Milestone(f"{target.name} moved", lambda view: close_to(target.find(view), place, slice(0, 2)), act)
+
+
+def tile(targets: Sequence[tuple[Shown, Place]], view: View) -> Action | None:
+    """Move and resize the next window that is not where it belongs; None if all are."""
+    for target, place in targets:
+        window = target.find(view)
+        if window is None:
+            continue
+        if not close_to(window, place, slice(0, 2)):
+            return frames.pull(view, window, *place[:2])
+        if not close_to(window, place, slice(2, 4)):
+            return frames.grow(view, window, *place[2:])
+    return None
+
+
+@dataclass(frozen=True)
+class Arranging:
+    """An oracle that answers questions, closes what has to go, and then puts the rest into place."""
+
+    tiles: Sequence[tuple[Shown, Place]] = ()
+    closing: Sequence[Shown] = ()
+    hiding: Sequence[Shown] = ()
+    filling: Sequence[Shown] = ()
+    keep: Sequence[str] = ()
+    """Notes whose changes are saved when they are closed; those of others are not."""
+
+    def act(self, view: View) -> Action:
+        question = view.window("Save Changes")
+        if question is not None:
+            below = view.windows[view.windows.index(question) - 1].title
+            kept = any(name in below for name in self.keep)
+            found = view.widget("push button", "Save" if kept else "Don't Save", app="mousepad")
+            return Action.wait() if found is None else view.click(found)
+        return self._buttons(view) or tile(self.tiles, view) or Action.done()
+
+    def _buttons(self, view: View) -> Action | None:
+        def among(some: Sequence[Shown]) -> Callable[[Window], bool]:
+            return lambda window: any(shown.is_it(window) for shown in some)
+
+        left = [
+            one
+            for one in reversed(view.windows)
+            if among(self.closing)(one) or (among(self.hiding)(one) and not one.minimized)
+        ]
+        if left:
+            if left[0].minimized:
+                return frames.ALT_TAB
+            return frames.press(view, left[0], "close" if among(self.closing)(left[0]) else "iconify")
+        window = frames.topmost(view, lambda one: among(self.filling)(one) and not one.maximized)
+        return frames.press(view, window, "maximize") if window is not None else None
+
+
+class SideBySide(Windows):
+    id = "core/windows-side-by-side-v1"
+    skill = "drag"
+    family = "arranging"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Put the windows side by side: {left} fills the left half of the screen, {right} the right half.",
+        "Let {left} take the left half of the screen and {right} the right half, by moving and resizing both.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        shown = several(draw, ("note", draw.choice(("note", "folder"))), scattered(draw, 2))
+        left, right = draw.sample(shown, 2)
+        return {"shown": shown, "left": left.name, "right": right.name, "tiles": halves(left, right)}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=tuple(shown.fills(place) for shown, place in p.tiles))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Arranging(tiles=p.tiles)
+
+
+def halves(left: Shown, right: Shown) -> list[tuple[Shown, Place]]:
+    return [(left, (*corner("top left", HALF), *HALF)), (right, (*corner("top right", HALF), *HALF))]
+
+
+class Quarters(Windows):
+    id = "core/windows-quarters-v1"
+    skill = "drag"
+    family = "arranging"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Give each window a quarter of the screen: {a} top left, {b} top right, {c} bottom left, {d} bottom right.",
+        "Tile the four windows: {a} and {b} share the upper half of the screen, left and right, {c} and {d} the lower half.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        four = several(draw, ("note", "note", "folder", "note"), scattered(draw, 4))
+        ordered = draw.sample(four, 4)
+        names = dict(zip("abcd", (shown.name for shown in ordered), strict=True))
+        return {**names, "shown": four, "tiles": [(s, quarter(c)) for s, c in zip(ordered, CORNERS, strict=True)]}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=tuple(shown.fills(place) for shown, place in p.tiles))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Arranging(tiles=p.tiles)
+
+
+class CloseAllButOne(Windows):
+    id = "core/windows-close-all-but-one-v1"
+    apps = ("openbox", "mousepad", "pcmanfm", "xterm")
+    skill = "click"
+    family = "cleaning up"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Close all windows except that of {name}.",
+        "Clean up the screen: only {name} stays open, close everything else.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        kinds: list[Kind] = [*["terminal"] * 3, *["folder"] * 2, *["note"] * 3]
+        shown = several(draw, draw.sample(kinds, 8), scattered(draw, 8, SMALL))
+        target = draw.choice([one for one in shown if one.kind == "note"])
+        return {"shown": shown, "target": target, "name": target.name}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(p.target.stands(minimized=False), *(shown.closed() for shown in others(p))))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Arranging(closing=others(p))
+
+
+class SortOut(Windows):
+    id = "core/windows-sort-out-v1"
+    apps = ("openbox", "mousepad", "pcmanfm", "xterm")
+    skill = "click"
+    family = "cleaning up"
+    difficulty = Difficulty.MEDIUM
+    unseen = True
+    instructions = (
+        "Close all terminals, minimize all folder windows, and maximize the window of {name}.",
+        "I want to work on {name} only: maximize it, after closing the terminals and minimizing the folder windows.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        kinds: list[Kind] = [*["terminal"] * 3, *["folder"] * 3, "note"]
+        shown = several(draw, draw.sample(kinds, 7), scattered(draw, 7, SMALL))
+        kept = {f"{kind}s": [one for one in shown if one.kind == kind] for kind in ("terminal", "folder")}
+        target = next(one for one in shown if one.kind == "note")
+        return {**kept, "shown": shown, "target": target, "name": target.name}
+
+    def success(self, p: Params) -> Criterion:
+        gone = [shown.closed() for shown in p.terminals]
+        away = [shown.stands(minimized=True) for shown in p.folders]
+        return AllOf(of=(*gone, *away, p.target.stands(maximized=True)))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Arranging(closing=p.terminals, hiding=p.folders, filling=[p.target])
+
+
+def unsaved(draw: Draw, count: int) -> tuple[list[str], list[str]]:
+    """Texts of notes, and what was added to each and not saved."""
+    texts = [f"First {draw.word('topics')}\n" for _ in range(count)]
+    return texts, [f"then {draw.word('topics')}" for _ in range(count)]
+
+
+class SaveOrDiscard(Windows):
+    id = "core/windows-save-or-discard-v1"
+    apps = ("openbox", "mousepad")
+    skill = "dialog"
+    family = "cleaning up"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Close the four notes, all of which were changed. Save the changes in {a} and {b}, discard those in {c} and {d}.",
+        "All four editors have unsaved changes. Close them, keeping the changes of {a} and {b} but not those of {c} and {d}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        texts, added = unsaved(draw, 4)
+        shown = several(draw, ["note"] * 4, scattered(draw, 4), texts)
+        changed = draw.sample(list(zip(shown, added, strict=True)), 4)
+        names = dict(zip("abcd", (one.name for one, _more in changed), strict=True))
+        return {**names, "shown": shown, "changed": changed}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*super().setup(p), *(Edit(title=shown.name, text=more) for shown, more in p.changed)]
+
+    def success(self, p: Params) -> Criterion:
+        files = [
+            FileEquals(path=shown.name, text=shown.text + (more if index < 2 else ""))
+            for index, (shown, more) in enumerate(p.changed)
+        ]
+        return AllOf(of=(*files, WindowAbsent(wm_class="Mousepad")))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Arranging(closing=p.shown, keep=[p.a, p.b])
+
+
+class TidyUp(Windows):
+    id = "core/windows-tidy-up-v1"
+    apps = ("openbox", "mousepad", "pcmanfm", "xterm")
+    skill = "drag"
+    family = "cleaning up"
+    difficulty = Difficulty.HARD
+    instructions = (
+        "Tidy up: close the three changed notes {a}, {b} and {c}, saving them, and both terminals. Then give the others a "
+        "quarter of the screen each: {d} top left, {e} top right, {f} bottom left, {g} bottom right.",
+        "Save and close {a}, {b} and {c}, close the terminals, and tile what is left over the corners of the screen: {d} top "
+        "left, {e} top right, {f} bottom left and {g} bottom right.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        texts, added = unsaved(draw, 3)
+        kinds: list[Kind] = [*["note"] * 3, "terminal", "terminal", "folder", "folder", "note", "note"]
+        shown = several(draw, kinds, scattered(draw, 9), texts)
+        kept = draw.sample(shown[5:], 4)
+        names = [one.name for one in (*shown[:3], *kept)]
+        return {
+            **dict(zip("abcdefg", names, strict=True)),
+            "shown": draw.sample(shown, 9),
+            "changed": list(zip(shown[:3], added, strict=True)),
+            "going": shown[:5],
+            "tiles": [(shown, quarter(where)) for shown, where in zip(kept, CORNERS, strict=True)],
+        }
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*super().setup(p), *(Edit(title=shown.name, text=more) for shown, more in p.changed)]
+
+    def success(self, p: Params) -> Criterion:
+        files = [FileEquals(path=shown.name, text=shown.text + more) for shown, more in p.changed]
+        gone = [shown.closed() for shown in p.going]
+        return AllOf(of=(*files, *gone, *(shown.fills(place) for shown, place in p.tiles)))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Arranging(tiles=p.tiles, closing=p.going, keep=[p.a, p.b, p.c])
+
+
+class GatherNotes(Windows):
+    id = "core/windows-gather-notes-v1"
+    apps = ("openbox", "mousepad")
+    skill = "copy"
+    family = "switching"
+    difficulty = Difficulty.HARD
+    instructions = (
+        "Copy the text of {a}, {b} and {c}, in this order, to the end of {target}, and save {target}.",
+        "Collect everything from the windows {a}, {b} and {c} at the end of {target}, in this order, and save it there.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        (width, height), cells = (500, 280), draw.sample([(20, 40), (660, 40), (20, 440), (660, 440)], 4)
+        places = [(x + draw.choice((0, 20, 40)), y + draw.choice((0, 15, 30)), width, height) for x, y in cells]
+        texts = [f"{thing}: {draw.number(10, 99)}\n" for thing in draw.words(4, "products")]
+        shown = several(draw, ["note"] * 4, places, texts)
+        names = dict(zip(("a", "b", "c", "target"), (one.name for one in shown), strict=True))
+        return {**names, "shown": shown}
+
+    def success(self, p: Params) -> Criterion:
+        *sources, target = p.shown
+        kept = (FileEquals(path=one.name, text=one.text) for one in sources)
+        gathered = target.text + "".join(one.text for one in sources)
+        return AllOf(of=(FileEquals(path=target.name, text=gathered), *kept))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Gathering(p.shown[:3], p.shown[3])
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """Copies one note after the other to the end of the target, by how much of it is there already."""
+
+    sources: Sequence[Shown]
+    target: Shown
+
+    def act(self, view: View) -> Action:
+        text = says(editor(view, self.target))
+        wanted = [self.target.text + "".join(one.text for one in self.sources[:count]) for count in range(4)]
+        if text not in wanted:
+            return self._in(view, self.target, Action.key("ctrl", "z"))
+        count = wanted.index(text)
+        if count == len(self.sources):
+            saved = view.read(self.target.name) == text
+            return Action.done() if saved else self._in(view, self.target, Action.key("ctrl", "s"))
+        source = self.sources[count]
+        # Reading the clipboard takes a while, and nothing else changes it.
+        copied = view.last in (None, COPY, TO_END) or (view.last is not None and view.last.point is not None)
+        if copied and view.clipboard() == source.text:
+            return self._in(view, self.target, TO_END, Action.key("ctrl", "v"))
+        return self._in(view, source, Action.key("ctrl", "a"), COPY)
+
+    def _in(self, view: View, shown: Shown, *actions: Action) -> Action:
+        """Do these one after the other in a note's window."""
+        window, field = shown.find(view), editor(view, shown)
+        if window is None or field is None:
+            return Action.wait()
+        if not window.focused:
+            return view.click(field)
+        done = actions.index(view.last) + 1 if view.last in actions else 0
+        return actions[done % len(actions)]
+
+
+def editor(view: View, shown: Shown) -> Node | None:
+    """The text of a note's window."""
+    for frame in view.tree("mousepad").children:
+        if shown.name in frame.name:
+            return next((node for node in frame.walk() if node.role == "text" and node.box), None)
+    return None
+
+
+def says(widget: Node | None) -> str:
+    return "" if widget is None else widget.text or ""
+
+
+TEMPLATES: tuple[type[Template], ...] = (
+    CloseOne,
+    MinimizeOne,
+    MaximizeOne,
+    BringToFront,
+    UncoverHidden,
+    MoveToCorner,
+    ResizeWidth,
+    SideBySide,
+    Quarters,
+    CloseAllButOne,
+    SortOut,
+    SaveOrDiscard,
+    TidyUp,
+    GatherNotes,
+)

@@ -1,0 +1,299 @@
+"""``operant eval``, ``results`` and ``replay``, as people and scripts call them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from operant.cli import main
+from operant.evaluation.runner import evaluate
+from operant.rollout.store import find_episodes, read_episode
+from operant.tasks.suites import SUITES
+from operant.testing import FAKE_TEMPLATES, FakeDesktop
+from operant.types import Outcome
+
+HERE = Path(__file__).parent
+
+# The command with a suite of three tasks on real applications beside the shipped ones.
+COMMAND = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+from operant.tasks.suites import SUITES
+SUITES["tiny"] = "tiny_suite"
+from operant.cli import main
+main(sys.argv[1:])
+"""
+GROUP = {"n", "success", "low", "high", "mean_steps", "infra_errors"}
+
+
+def start(*args: str | Path, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *map(str, args)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "140", "NO_COLOR": "1"},
+    )
+
+
+def call(*args: str | Path, cwd: Path, code: int = 0) -> tuple[str, str]:
+    process = start(*args, cwd=cwd)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == code, err
+    return out, err
+
+
+@pytest.fixture
+def fake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[str, str]]:
+    """The command in this process, with a suite called "pretend" on desktops without X."""
+    pretend = ModuleType("pretend_suite")
+    pretend.TEMPLATES = list(FAKE_TEMPLATES)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pretend_suite", pretend)
+    monkeypatch.setitem(SUITES, "pretend", "pretend_suite")
+    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", FakeDesktop.factory)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str | Path, code: int = 0) -> tuple[str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(arg) for arg in args])
+        printed = capsys.readouterr()
+        assert (left.value.code or 0) == code, printed.err
+        return printed.out, printed.err
+
+    return run
+
+
+def test_a_fake_evaluation_from_start_to_report(fake: Any, tmp_path: Path) -> None:
+    out, err = fake(
+        "eval", "--agent", "oracle", "--suite", "pretend", "--episodes", "2", "--seed", "5", "--json"
+    )
+    summary = json.loads(out)
+    assert summary["overall"]["n"] == 8
+    assert summary["overall"]["success"] == 1.0
+    assert summary["seeds"] == [5, 6]
+    assert summary["agent"] == "oracle"
+    assert "8/8" in err
+    out, err = fake("eval", "--agent", "noop", "--suite", "pretend", "--episodes", "2", "--seed", "5")
+    assert "fake/compute-v1" in out
+
+    out, err = fake("results", "show", "results")
+    assert "oracle" in out
+    assert "noop" in out
+    assert all(
+        (tmp_path / "results" / name).exists() for name in ("report.html", "figure.png", "summary.json")
+    )
+    summaries = json.loads(fake("results", "show", "results", "--json", "--no-report")[0])
+    assert [one["agent"] for one in summaries] == ["noop", "oracle"]
+
+    one, other = ("results/pyautogui/screenshot/" + name for name in ("noop", "oracle"))
+    out, _ = fake("results", "show", one, "--compare", other)
+    assert "+100.0" in out
+    (comparison,) = json.loads(fake("results", "show", one, "--compare", other, "--json")[0])
+    assert comparison["only_second"] == 8
+
+    episode = find_episodes(tmp_path / other)[0]
+    out, _ = fake("replay", episode)
+    assert "success" in out
+    assert "1. " in out
+    assert "▀" in fake("replay", episode, "--pictures")[0]
+    fake("replay", episode / "episode.json", "--gif", "out/a.gif", "--mp4", "out/a.mp4", "--width", "200")
+    with Image.open(tmp_path / "out/a.gif") as gif:
+        assert gif.width == 200
+    assert (tmp_path / "out/a.mp4").stat().st_size > 1000
+
+
+def test_finished_episodes_are_not_played_again(fake: Any) -> None:
+    fake("eval", "--agent", "done", "--suite", "pretend")
+    _, err = fake("eval", "--agent", "done", "--suite", "pretend", "--episodes", "2", "--json")
+    assert "4 of 8 episodes are there already" in err
+
+
+def test_an_agent_of_ones_own_is_found_in_the_current_directory(fake: Any, tmp_path: Path) -> None:
+    source = "from operant.agents.fixed import DoneAgent\nclass Mine(DoneAgent): pass\n"
+    (tmp_path / "my_agent.py").write_text(source)
+    out, _ = fake("eval", "--agent", "my_agent:Mine", "--suite", "pretend", "--json")
+    assert json.loads(out)["agent"] == "my_agent:Mine"
+    assert (tmp_path / "results/pyautogui/screenshot/my_agent%3AMine/run.json").exists()
+
+
+def test_a_hostile_agent_does_not_stop_the_evaluation(fake: Any, tmp_path: Path) -> None:
+    (tmp_path / "hostile.py").write_text(
+        "import sys, time\n"
+        "from operant.agents.base import Agent\n"
+        "from operant.types import Action, Point, Size\n"
+        "class Hostile(Agent):\n"
+        "    def act(self, seen):\n"
+        "        if 'Enter' in seen.instruction: sys.exit(3)\n"
+        "        if 'then' in seen.instruction: time.sleep(60)\n"
+        "        if 'button' in seen.instruction or 'Click' in seen.instruction: return 'garbage'\n"
+        "        return Action.click(Point.from_pixel(9999, 9999, Size(1280, 800)))\n"
+    )
+    began = time.monotonic()
+    out, _ = fake(
+        "eval", "--agent", "hostile:Hostile", "--suite", "pretend", "--action-timeout", "0.5", "--json"
+    )
+    assert time.monotonic() - began < 30
+    summary = json.loads(out)
+    assert summary["overall"] | {"low": 0, "high": 0, "mean_steps": 0} == dict.fromkeys(GROUP, 0) | {
+        "n": 4,
+        "success": 0.0,
+    }
+    assert summary["outcomes"]["failure"] == 2
+    assert summary["outcomes"]["truncated"] == 2
+    assert summary["invalid_steps"] > 4
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["--agent", "randm", "--suite", "pretend"], 1, "hint: did you mean 'random'?"),
+        (["--agent", "random", "--suite", "pretendd"], 1, "hint: did you mean 'pretend'?"),
+        (["--agent", "random"], 2, "name a suite or a file of tasks"),
+        (["--agent", "random", "--suite", "pretend", "--tasks", __file__], 2, "and not both"),
+        (["--agent", "random", "--suite", "pretend", "--difficulty", "hardest"], 2, "EASY, MEDIUM, HARD"),
+        (
+            ["--agent", "random", "--suite", "pretend", "--difficulty", "hard"],
+            2,
+            "no tasks of difficulty HARD",
+        ),
+        (["--agent", "random", "--suite", "pretend", "--split", "test"], 1, "splits are train and heldout"),
+        (["--agent", "random", "--suite", "pretend", "--episodes", "0"], 2, "--episodes"),
+        (
+            ["--agent", "random", "--suite", "pretend", "--result-dir", "/proc/nothing"],
+            1,
+            "choose another --result-dir",
+        ),
+    ],
+)
+def test_mistakes_are_told_in_words(fake: Any, args: list[str], code: int, said: str) -> None:
+    out, err = fake("eval", *args, code=code)
+    assert out == ""
+    assert said in " ".join(err.replace("│", " ").split())
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["results", "show", "nowhere"], "nowhere is not a directory"),
+        (["results", "show", "."], "holds no results"),
+        (["replay", "nowhere"], "holds no episode"),
+    ],
+)
+def test_mistakes_about_results_are_told_in_words(fake: Any, args: list[str], said: str) -> None:
+    _, err = fake(*args, code=1)
+    assert err.startswith("error: ")
+    assert said in err
+
+
+# On real desktops.
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+def test_three_agents_on_real_desktops(tmp_path: Path) -> None:
+    shown = {}
+    for agent in ("oracle", "noop", "random"):
+        out, _ = call("eval", "--agent", agent, "--suite", "tiny", "--episodes", "2", "--json", cwd=tmp_path)
+        shown[agent] = json.loads(out)
+    assert shown["oracle"]["overall"]["success"] == 1.0
+    assert shown["oracle"]["by_difficulty"]["MEDIUM"]["n"] == 2
+    assert shown["noop"]["overall"]["success"] == shown["random"]["overall"]["success"] == 0.0
+    assert all(one["overall"]["n"] == 6 and one["overall"]["infra_errors"] == 0 for one in shown.values())
+    call("results", "show", "results", cwd=tmp_path)
+    assert (tmp_path / "results/report.html").stat().st_size > 20_000
+
+
+def outcomes(root: Path) -> list[Outcome | None]:
+    return [read_episode(directory).outcome for directory in find_episodes(root)]
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str], timeout_s: float = 60.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+SLOW_AGENT = """
+import time
+from operant.agents.oracle import OracleAgent
+class Slow(OracleAgent):
+    def act(self, seen):
+        time.sleep(0.4)
+        return super().act(seen)
+"""
+ARGS = ("eval", "--agent", "slow_agent:Slow", "--suite", "tiny", "--episodes", "3", "--json")
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_an_evaluation_that_is_ended_goes_on_later(tmp_path: Path, how: signal.Signals) -> None:
+    (tmp_path / "slow_agent.py").write_text(SLOW_AGENT)
+    process = start(*ARGS, cwd=tmp_path)
+    wait_for(lambda: len(list(tmp_path.rglob("episode.json"))) >= 2, process)
+    os.kill(process.pid, how)
+    began = time.monotonic()
+    out, err = process.communicate(timeout=30)
+    assert out == ""
+    if how is signal.SIGINT:
+        assert time.monotonic() - began < 10
+        assert process.returncode == 130
+        assert "the same command goes on from there" in err
+    left = outcomes(tmp_path)
+    assert left.count(Outcome.SUCCESS) >= 2
+    assert set(left) <= {Outcome.SUCCESS, None}
+    done = left.count(Outcome.SUCCESS)
+    out, err = call(*ARGS, cwd=tmp_path)
+    assert f"{done} of 9 episodes are there already" in err
+    assert json.loads(out)["overall"]["success"] == 1.0
+    assert outcomes(tmp_path) == [Outcome.SUCCESS] * 9
+
+
+KILLER = """
+import os, signal
+from operant.agents.oracle import OracleAgent
+killed = []
+class Killer(OracleAgent):
+    def attach(self, desktop, task):
+        super().attach(desktop, task)
+        self.desktop = desktop
+    def act(self, seen):
+        if len(killed) < 2 and seen.step == 1:
+            killed.append(self.desktop)
+            os.kill(self.desktop._supervised.process.pid, signal.SIGKILL)
+        return super().act(seen)
+"""
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+def test_a_desktop_killed_in_the_middle_is_not_the_agents_failure(tmp_path: Path) -> None:
+    (tmp_path / "killer.py").write_text(KILLER)
+    out, _ = call("eval", "--agent", "killer:Killer", "--suite", "tiny", "--json", cwd=tmp_path)
+    summary = json.loads(out)
+    assert summary["overall"]["n"] == 3
+    assert summary["overall"]["success"] == 1.0
+    assert summary["overall"]["infra_errors"] == 0
+    tries = [read_episode(directory).header["failed_tries"] for directory in find_episodes(tmp_path)]
+    assert sum(map(len, tries)) == 2

@@ -1,0 +1,127 @@
+"""A step ends when the screen has taken it: not before, and not long after."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from operant.desktop.sandbox import SandboxDesktop
+from operant.types import Action, Node, Point
+
+pytestmark = pytest.mark.x11
+
+
+def test_a_step_that_changes_nothing_is_cheap(desktop: SandboxDesktop) -> None:
+    took = []
+    for index in range(40):
+        began = time.monotonic()
+        desktop.perform(Action.move(Point(0.3 + index / 1000, 0.3)))
+        took.append(time.monotonic() - began)
+        assert desktop.last_step.settled
+    assert statistics.median(took) < 0.025
+
+
+def test_a_screen_that_never_rests_is_cut_off(fresh: Callable[..., SandboxDesktop]) -> None:
+    desktop = fresh(settle={"cap_ms": 300})
+    desktop.start(["sh", "-c", "while :; do xsetroot -solid red; xsetroot -solid blue; done"])
+    desktop.perform(Action.wait(0.05))
+    began = time.monotonic()
+    desktop.perform(Action.key("a"))
+    assert 0.29 < time.monotonic() - began < 1.0
+    assert (desktop.last_step.changed, desktop.last_step.settled) == (True, False)
+
+
+def test_a_program_that_thinks_before_it_draws_is_waited_for(fresh: Callable[..., SandboxDesktop], eventually: Any) -> None:
+    """On every key it works for a while with the screen still, and only then draws."""
+    desktop = fresh()
+    script = r"""
+        stty raw -echo; printf ready > ready
+        while :; do
+            dd bs=1 count=1 2>/dev/null >/dev/null
+            i=0; while [ $i -lt 12000 ]; do i=$((i+1)); done
+            printf '\033[2J\033[%d;%dH####' 5 10
+        done"""
+    desktop.launch(["xterm", "-e", "sh", "-c", script])
+    eventually(lambda: desktop.files.exists("ready"))
+    desktop.settle()
+    for _ in range(3):
+        before = desktop.frame()
+        after = desktop.perform(Action.key("x"))
+        assert desktop.last_step.changed
+        time.sleep(0.2)  # whatever comes later came too late, which is the point
+        assert np.array_equal(after, desktop.frame())
+        if not np.array_equal(before, after):
+            return
+    pytest.fail("it never drew")
+
+
+def display_of(tree: Node) -> str:
+    shown = [node.text for node in tree.walk() if node.role in ("text", "entry") and node.text and node.text.strip()]
+    return " ".join(shown)
+
+
+def test_the_frame_after_a_click_shows_its_effect(desktop: SandboxDesktop, eventually: Any) -> None:
+    """Each digit that is clicked in a calculator is in the very frame that the step returns."""
+    window = desktop.launch("galculator")
+    tree = desktop.accessibility(app="galculator", timeout_s=5.0)
+    shown = tree.find("text")
+    assert shown is not None
+    assert shown.box is not None
+    _, y, _, height = shown.box
+    places = {}
+    for digit in "123456789":
+        node = tree.find(name=digit)
+        assert node is not None
+        assert node.box is not None
+        places[digit] = Point.from_pixel(node.box[0] + node.box[2] // 2, node.box[1] + node.box[3] // 2, desktop.size)
+    late = []
+    last = desktop.frame()
+    for index in range(50):
+        digit = "123456789"[(index * 4) % 9]
+        if index % 10 == 0:
+            desktop.perform(Action.key("esc"))
+            desktop.settle()
+            last = desktop.frame()
+        frame = desktop.perform(Action.click(places[digit]))
+        desktop.settle()
+        # Only the display counts: buttons may go on glowing.
+        if not np.array_equal(frame[window.y : y + height + 20], desktop.frame()[window.y : y + height + 20]):
+            late.append(index)
+        assert not np.array_equal(frame, last)
+        assert digit in display_of(desktop.accessibility(app="galculator", timeout_s=5.0))
+        last = desktop.frame()
+    assert late == []
+
+
+def test_typing_is_on_the_frame_that_it_returns(editor: Any) -> None:
+    desktop = editor.desktop
+    for word in ("one ", "two ", "three "):
+        before = desktop.frame()
+        after = desktop.perform(Action.type(word))
+        assert not np.array_equal(before, after)
+        assert editor.text().endswith(word)
+
+
+def test_waiting_waits_as_long_as_asked_for(desktop: SandboxDesktop) -> None:
+    began = time.monotonic()
+    desktop.perform(Action.wait(0.2))
+    assert 0.2 <= time.monotonic() - began < 0.6
+
+
+def test_the_settings_are_obeyed(fresh: Callable[..., SandboxDesktop]) -> None:
+    slow = fresh(settle={"first_change_ms": 200.0})
+    began = time.monotonic()
+    slow.perform(Action.move(Point(0.4, 0.4)))
+    assert time.monotonic() - began >= 0.2
+    assert slow.last_step.waited_ms >= 200.0
+
+
+def test_a_blinking_cursor_does_not_keep_a_step_from_ending(editor: Any) -> None:
+    for _ in range(10):
+        editor.desktop.perform(Action.key("right"))
+        assert editor.desktop.last_step.settled

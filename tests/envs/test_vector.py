@@ -1,0 +1,306 @@
+"""The vector environment: autoreset on prepared desktops, nobody waits for another's reset, the machine's faults stay hidden."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from operant.config.desktop import DesktopConfig
+from operant.desktop.pool import DesktopPool
+from operant.envs.instruction import decode_text
+from operant.envs.task_source import TaskSource
+from operant.envs.vector import DesktopVectorEnv
+from operant.errors import ConfigError, DesktopDied, DesktopStartError, InvalidAction, SetupFailed, TaskError
+from operant.tasks.setup import Run
+from operant.testing import FAKE_TEMPLATES, FakeDesktop
+from operant.testing.fake_desktop import Delays
+from operant.testing.fake_tasks import Compute, PressButton
+from operant.types import Action
+
+Make = Callable[..., DesktopVectorEnv]
+WAIT, DONE = Action.wait(), Action.done()
+
+
+@pytest.fixture
+def make() -> Iterator[Make]:
+    made: list[DesktopVectorEnv] = []
+
+    def build(num_envs: int = 3, **options: Any) -> DesktopVectorEnv:
+        defaults = {"tasks": FAKE_TEMPLATES, "factory": FakeDesktop.factory, "action_mode": "canonical"}
+        made.append(DesktopVectorEnv(num_envs, **{**defaults, **options}))
+        return made[-1]
+
+    yield build
+    for env in made:
+        env.close()
+
+
+class TestContract:
+    def test_gymnasium_makes_it(self) -> None:
+        env = gymnasium.make_vec(
+            "operant.envs:operant/Desktop-v0", num_envs=2, tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory
+        )
+        try:
+            observation, _ = env.reset(seed=0)
+            assert env.observation_space.contains(observation)
+            for _ in range(40):
+                observation, rewards, terminated, truncated, _ = env.step(env.action_space.sample())
+            assert env.observation_space.contains(observation)
+            assert rewards.shape == terminated.shape == truncated.shape == (2,)
+        finally:
+            env.close()
+
+    def test_an_episode_that_is_over_is_followed_by_another_in_the_same_step(self, make: Make) -> None:
+        env = make(tasks=[PressButton()])
+        before, _ = env.reset(seed=0)
+        after, rewards, terminated, truncated, infos = env.step([DONE, WAIT, WAIT])
+        assert terminated.tolist() == [True, False, False]
+        assert not truncated.any()
+        assert not rewards.any()
+        assert infos["_final_obs"].tolist() == [True, False, False]
+        last = infos["final_obs"][0]
+        assert decode_text(last["instruction"]) == decode_text(before["instruction"][0])
+        assert decode_text(after["instruction"][0]) == infos["instruction"][0] != decode_text(last["instruction"])
+        assert infos["final_info"]["outcome"][0] == "failure"
+        assert not infos["final_info"]["discard"][0]
+        assert env.observations[0].step == 0
+        assert [observation.step for observation in env.observations[1:]] == [1, 1]
+        assert env.stats.episodes == 1
+
+    def test_observations_are_copies_unless_asked_otherwise(self, make: Make) -> None:
+        for copies in (True, False):
+            env = make(tasks=[Compute()], copy=copies)
+            first, _ = env.reset(seed=0)
+            kept = first["state"].copy()
+            env.step([WAIT] * 3)
+            assert np.array_equal(first["state"], kept) == copies
+
+    def test_the_same_seed_gives_the_same_tasks_in_the_same_order(self, make: Make) -> None:
+        def play() -> list[list[str]]:
+            env = make(in_order=True)
+            instructions = [list(env.reset(seed=7)[1]["instruction"])]
+            for turn in range(12):
+                infos = env.step([DONE if (turn + index) % 3 == 0 else WAIT for index in range(3)])[4]
+                instructions.append([str(text) for text in infos.get("instruction", [])])
+            return instructions
+
+        assert play() == play()
+
+    def test_a_reset_begins_anew_everywhere(self, make: Make) -> None:
+        env = make()
+        first, _ = env.reset(seed=1)
+        env.step([WAIT] * 3)
+        again, _ = env.reset(seed=1)
+        assert all(np.array_equal(first[name], again[name]) for name in first)
+
+    @pytest.mark.parametrize("options", [{"num_envs": 0}, {"spares": 0}, {"action_mode": "telepathy"}])
+    def test_nonsense_is_refused(self, make: Make, options: dict[str, Any]) -> None:
+        with pytest.raises(ConfigError):
+            make(**options)
+
+    @pytest.mark.parametrize("actions", [[WAIT], [WAIT] * 4, None, 3])
+    def test_the_wrong_number_of_actions_is_refused(self, make: Make, actions: Any) -> None:
+        env = make()
+        env.reset(seed=0)
+        with pytest.raises(InvalidAction):
+            env.step(actions)
+
+    def test_garbage_for_one_is_a_recorded_invalid_action(self, make: Make) -> None:
+        env = make(tasks=[Compute()])
+        env.reset(seed=0)
+        infos = env.step([WAIT, "garbage", WAIT])[4]
+        assert infos["_invalid"].tolist() == [False, True, False]
+
+    def test_nothing_goes_before_a_reset(self, make: Make) -> None:
+        with pytest.raises(TaskError, match="reset"):
+            make().step([WAIT] * 3)
+
+    def test_the_source_of_tasks_can_be_replaced(self, make: Make) -> None:
+        env = make(tasks=[PressButton()])
+        env.reset(seed=0)
+        env.source = TaskSource([Compute()])
+        for _ in range(4):
+            env.step([DONE] * 3)
+        assert {task.id for task in env.current_tasks} == {"fake/compute-v1"}
+
+
+class TestNobodyWaits:
+    """Desktops whose resets and set-ups take long, as browsers do."""
+
+    SLOW_S = 0.5
+
+    def slow(self, config: DesktopConfig) -> Any:
+        return FakeDesktop(config, delays=Delays(reset_s=self.SLOW_S, launch_s=0.2))
+
+    def test_a_step_does_not_wait_for_a_reset_while_a_spare_is_ready(self, make: Make) -> None:
+        env = make(factory=self.slow, tasks=[Compute()], spares=2)
+        env.reset(seed=0)
+        deadline = time.monotonic() + 10
+        while sum(coming.ready is not None for coming in env._upcoming._coming) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        began = time.monotonic()
+        env.step([DONE, WAIT, WAIT])  # one reset begins, in the background
+        for _ in range(5):
+            env.step([WAIT] * 3)
+        env.step([WAIT, DONE, WAIT])  # another one, while the first is under way
+        assert time.monotonic() - began < self.SLOW_S * 0.8
+        assert env.stats.episodes == 2
+        assert env.stats.reset_wait_s < 0.1
+
+    def test_with_send_and_recv_only_the_one_waits_that_has_no_desktop(self, make: Make) -> None:
+        env = make(factory=self.slow, tasks=[Compute()], spares=1)
+        env.reset(seed=0)
+        env.step([DONE, WAIT, WAIT])  # uses the spare up
+        began = time.monotonic()
+        env.send([DONE, WAIT, WAIT])
+        steps = 0
+        while time.monotonic() - began < self.SLOW_S * 0.8:
+            *_, indices = env.recv(1)
+            assert 0 not in indices
+            steps += len(indices)
+            if steps >= 20:
+                break
+            env.send([WAIT] * len(indices), indices)
+        assert steps >= 20, "the others went on"
+        *_, infos, indices = env.recv()
+        assert 0 in indices
+        assert infos["_final_obs"][0]
+        assert env.stats.reset_wait_s > 0.1
+
+    def test_a_slow_task_does_not_hold_up_those_that_are_ready(self, make: Make) -> None:
+        made: list[FakeDesktop] = []
+
+        def factory(config: DesktopConfig) -> Any:
+            # The fourth desktop, on which the first spare episode is prepared, takes forever.
+            made.append(FakeDesktop(config, delays=Delays(launch_s=3.0 if len(made) == 3 else 0.0)))
+            return made[-1]
+
+        env = make(factory=factory, tasks=[Compute()], spares=3)
+        env.reset(seed=0)
+        began = time.monotonic()
+        for _ in range(3):
+            env.step([DONE, WAIT, WAIT])
+        assert time.monotonic() - began < 2.0
+
+    def test_steps_run_at_the_same_time(self, make: Make) -> None:
+        env = make(6, factory=lambda config: FakeDesktop(config, delays=Delays(step_s=0.1)), tasks=[Compute()])
+        env.reset(seed=0)
+        began = time.monotonic()
+        env.step([WAIT] * 6)
+        assert time.monotonic() - began < 0.4
+
+    def test_what_was_sent_must_come_back_before_it_is_sent_again(self, make: Make) -> None:
+        env = make(tasks=[Compute()])
+        env.reset(seed=0)
+        env.send([WAIT], [1])
+        with pytest.raises(TaskError, match="not come back"):
+            env.send([WAIT], [1])
+        with pytest.raises(TaskError, match="recv"):
+            env.reset()
+        observation, rewards, *_, indices = env.recv()
+        assert indices == [1]
+        assert observation["screen"].shape == (1, 100, 160, 3)
+        assert rewards.shape == (1,)
+
+
+class TestInfrastructure:
+    def test_an_episode_that_is_lost_is_marked_and_its_task_played_again(self, make: Make) -> None:
+        env = make(tasks=[PressButton()], in_order=True, spares=1)
+        env.reset(seed=0)
+        lost = env.current_tasks[1].instruction
+        env._slots[1].ready.stage.desktop.break_with(DesktopDied("unplugged"))  # type: ignore[attr-defined]
+        _, rewards, terminated, truncated, infos = env.step([WAIT] * 3)
+        assert (terminated.tolist(), truncated.tolist()) == ([False] * 3, [False, True, False])
+        assert rewards.tolist() == [0.0] * 3
+        assert infos["final_info"]["outcome"][1] == "infra_error"
+        assert infos["final_info"]["discard"][1]
+        assert env.stats.discarded == 1
+        assert env.stats.infra_errors == 1
+        env.step([DONE, WAIT, WAIT])
+        assert lost in [task.instruction for task in env.current_tasks]
+
+    def test_desktops_that_fail_under_a_set_up_are_never_seen(self, make: Make) -> None:
+        random = np.random.default_rng(0)
+
+        class Flaky(FakeDesktop):
+            def launch(self, command: Any, **more: Any) -> Any:
+                if random.random() < 0.3:
+                    self.break_with(DesktopDied("on launch"))
+                return super().launch(command, **more)
+
+        env = make(factory=Flaky.factory, tasks=[PressButton()])
+        env.reset(seed=0)
+        outcomes = set()
+        for _ in range(15):
+            infos = env.step([DONE] * 3)[4]
+            outcomes |= set(infos["final_info"]["outcome"])
+        assert outcomes == {"failure"}
+        assert env._pool.status().replaced > 0
+
+    def test_a_set_up_that_fails_now_and_then_is_retried_and_counted(self, make: Make) -> None:
+        fails = iter([True, True, False, True] + [False] * 1000)
+
+        class Moody(FakeDesktop):
+            def run(self, command: Any, **more: Any) -> Any:
+                return super().run("false" if next(fails) else "true", **more)
+
+        task = replace(PressButton().instance(3), setup=(Run(command=["true"]), *PressButton().instance(3).setup))
+        env = make(1, factory=Moody.factory, tasks=[task], spares=1)
+        env.reset(seed=0)
+        env.step([DONE])
+        env.step([DONE])
+        assert env._upcoming.infra_errors == 3
+
+    def test_a_task_whose_set_up_never_works_is_said_so(self, make: Make) -> None:
+        task = replace(PressButton().instance(1), setup=(Run(command=["false"]),))
+        with pytest.raises(SetupFailed):
+            make(tasks=[task]).reset(seed=0)
+
+    def test_a_machine_without_desktops_says_so_at_once(self, make: Make) -> None:
+        def refuse(config: DesktopConfig) -> Any:
+            raise DesktopStartError("no room")
+
+        with pytest.raises(DesktopStartError, match="no room"):
+            make(factory=refuse)
+
+
+class TestTheEnd:
+    def test_closing_leaves_no_thread_and_no_desktop(self) -> None:
+        before = threading.active_count()
+        desktops: list[FakeDesktop] = []
+
+        def factory(config: DesktopConfig) -> Any:
+            desktops.append(FakeDesktop(config))
+            return desktops[-1]
+
+        env = DesktopVectorEnv(3, tasks=FAKE_TEMPLATES, factory=factory, action_mode="canonical")
+        env.reset(seed=0)
+        env.step([DONE] * 3)
+        env.close()
+        assert all(desktop.closed for desktop in desktops)
+        deadline = time.monotonic() + 5
+        while threading.active_count() > before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert threading.active_count() <= before
+
+    def test_a_pool_of_ones_own_stays_open_and_gets_everything_back(self) -> None:
+        with DesktopPool(4, factory=FakeDesktop.factory) as pool:
+            env = DesktopVectorEnv(2, tasks=FAKE_TEMPLATES, pool=pool, spares=2, action_mode="canonical")
+            env.reset(seed=0)
+            env.step([DONE, WAIT])
+            env.close()
+            pool.wait_ready(4, timeout_s=10)
+            assert pool.status().leased == 0
+
+    def test_closing_twice_or_unused_does_no_harm(self) -> None:
+        env = DesktopVectorEnv(1, tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory)
+        env.close()
+        env.close()
