@@ -14,7 +14,21 @@ from operant.cli import main
 def test_it_prints_its_numbers_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     # typer ends a command by leaving.
     with pytest.raises(SystemExit) as left:
-        main(["bench", "env", "--json", "--num-envs", "2", "--spares", "1", "--seconds", "1", "--no-sb3", "--no-oracles"])
+        main(
+            [
+                "bench",
+                "env",
+                "--json",
+                "--num-envs",
+                "2",
+                "--spares",
+                "1",
+                "--seconds",
+                "1",
+                "--no-sb3",
+                "--no-oracles",
+            ]
+        )
     assert left.value.code == 0
     result = json.loads(capsys.readouterr().out)
     assert result["env_steps_per_s"] > 1

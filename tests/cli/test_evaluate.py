@@ -161,6 +161,19 @@ def test_a_hostile_agent_does_not_stop_the_evaluation(fake: Any, tmp_path: Path)
     assert summary["invalid_steps"] > 4
 
 
+def test_tasks_of_a_file_are_played_instead_of_a_suite(fake: Any, tmp_path: Path) -> None:
+    task = {"id": 1, "instruction": "Open it", "difficulty": "EASY", "num_steps": 5, "setup": []}
+    criteria = {"success_criteria": {"file_exists": "report.txt"}}
+    (tmp_path / "tasks.json").write_text(json.dumps([{**task, **criteria}]))
+    out, _ = fake("eval", "--agent", "done", "--tasks", "tasks.json", "--episodes", "2", "--json")
+    summary = json.loads(out)
+    assert (summary["overall"]["n"], summary["outcomes"]["failure"]) == (2, 2)
+    (tmp_path / "tasks.json").write_text(json.dumps([{**task, "sucess_criteria": {}}]))
+    _, err = fake("eval", "--agent", "done", "--tasks", "tasks.json", code=1)
+    assert "tasks.json: task 1" in err
+    assert "success_criteria" in err
+
+
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [

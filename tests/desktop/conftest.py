@@ -98,6 +98,7 @@ class Editor:
         deadline = time.monotonic() + timeout
         found = self.text()
         while len(found) < len(text) and time.monotonic() < deadline:
+            time.sleep(0.02)
             found = self.text()
         self.desktop.settle()
         assert self.text() == text

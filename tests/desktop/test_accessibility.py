@@ -43,11 +43,17 @@ def test_roles_are_those_that_the_application_names(desktop: SandboxDesktop, wha
     assert desktop._accessibility is not None
     widgets = desktop._accessibility._cached(app, deadline)
     widgets += desktop._accessibility._walked(
-        app, [one.path for one in widgets if "manages descendants" in one.states], {w.path for w in widgets}, deadline, 300
+        app,
+        [one.path for one in widgets if "manages descendants" in one.states],
+        {w.path for w in widgets},
+        deadline,
+        300,
     )
     assert len(widgets) > 20
     to = app.destination
-    asked = [Call(to, one.path, ACCESSIBLE, member) for one in widgets for member in ("GetRole", "GetRoleName")]
+    asked = [
+        Call(to, one.path, ACCESSIBLE, member) for one in widgets for member in ("GetRole", "GetRoleName")
+    ]
     answers = app.link.call_all(asked, deadline)
     compared = 0
     for widget, number, name in zip(widgets, answers[::2], answers[1::2], strict=True):
@@ -68,14 +74,20 @@ def test_siblings_are_in_the_applications_order(desktop: SandboxDesktop, what: s
 
     def compare(node: Node, path: str) -> int:
         (children,) = app.link.call(Call(app.destination, path, ACCESSIBLE, "GetChildren"), deadline)
-        calls = [Call(app.destination, child, ACCESSIBLE, member) for _, child in children for member in ("GetRoleName", "GetState")]
+        calls = [
+            Call(app.destination, child, ACCESSIBLE, member)
+            for _, child in children
+            for member in ("GetRoleName", "GetState")
+        ]
         answers = app.link.call_all(calls, deadline)
         shown = [
             (answers[2 * index][0], child)  # type: ignore[index]
             for index, (_, child) in enumerate(children)
             if answers[2 * index + 1][0][0] >> 25 & 1  # type: ignore[index]
         ]
-        assert [child.role.replace(" ", "") for child in node.children] == [role.replace(" ", "") for role, _ in shown]
+        assert [child.role.replace(" ", "") for child in node.children] == [
+            role.replace(" ", "") for role, _ in shown
+        ]
         return 1 + sum(compare(child, below) for child, (_, below) in zip(node.children, shown, strict=True))
 
     root = "/org/a11y/atspi/accessible/root"
@@ -98,7 +110,10 @@ def test_boxes_lie_on_the_screen_and_within_the_window(desktop: SandboxDesktop, 
             assert x + width <= 1280
             assert y + height <= 800
             assert any(
-                w.x - 10 <= x and w.y - 40 <= y and x + width <= w.x + w.width + 10 and y + height <= w.y + w.height + 10
+                w.x - 10 <= x
+                and w.y - 40 <= y
+                and x + width <= w.x + w.width + 10
+                and y + height <= w.y + w.height + 10
                 for w in windows
             ), (node.role, node.name, node.box)
 
@@ -152,12 +167,17 @@ def test_scopes(desktop: SandboxDesktop) -> None:
 
 @pytest.mark.parametrize("limit", [1, 5, 20])
 def test_the_number_of_nodes_is_bounded(editor: Any, limit: int) -> None:
-    for tree in (editor.desktop.accessibility(limit=limit), editor.desktop.accessibility("desktop", limit=limit)):
+    for tree in (
+        editor.desktop.accessibility(limit=limit),
+        editor.desktop.accessibility("desktop", limit=limit),
+    ):
         assert sum(1 for _ in tree.walk()) <= limit + 2
 
 
 def test_a_folder_with_thousands_of_files_is_read_in_bounded_time(desktop: SandboxDesktop) -> None:
-    desktop.run(["sh", "-c", "mkdir many; cd many; i=0; while [ $i -lt 2000 ]; do : > file$i; i=$((i+1)); done"])
+    desktop.run(
+        ["sh", "-c", "mkdir many; cd many; i=0; while [ $i -lt 2000 ]; do : > file$i; i=$((i+1)); done"]
+    )
     desktop.launch(["pcmanfm", "many"])
     began = time.monotonic()
     try:

@@ -101,14 +101,18 @@ def test_an_application_that_shows_no_window_times_out(desktop: SandboxDesktop) 
     assert 0.3 <= timer.took < 1.5
 
 
-def test_an_application_that_ends_well_without_a_window_does_not_take_the_whole_time(desktop: SandboxDesktop) -> None:
+def test_an_application_that_ends_well_without_a_window_does_not_take_the_whole_time(
+    desktop: SandboxDesktop,
+) -> None:
     """A launcher may hand over to a program that shows the window, so it is waited for, but not in vain for ever."""
     with Timer() as timer, pytest.raises(WindowTimeout):
         desktop.launch("true", timeout_s=0.5)
     assert timer.took < 1.5
 
 
-def test_a_command_that_does_not_end_is_killed_with_what_it_said(desktop: SandboxDesktop, eventually: Any) -> None:
+def test_a_command_that_does_not_end_is_killed_with_what_it_said(
+    desktop: SandboxDesktop, eventually: Any
+) -> None:
     with Timer() as timer, pytest.raises(CommandTimeout, match="halfway"):
         desktop.run(["sh", "-c", "echo halfway; sleep 600 & sleep 600"], timeout_s=0.3)
     assert timer.took < 1.5
@@ -118,7 +122,9 @@ def test_a_command_that_does_not_end_is_killed_with_what_it_said(desktop: Sandbo
 # Programs that hang.
 
 
-def test_a_hung_application_does_not_hang_the_desktop(desktop: SandboxDesktop, edit: Callable[..., Any]) -> None:
+def test_a_hung_application_does_not_hang_the_desktop(
+    desktop: SandboxDesktop, edit: Callable[..., Any]
+) -> None:
     editor = edit(desktop)
     desktop.run(["sh", "-c", "kill -STOP $(pidof mousepad)"])
     for action in (Action.click(editor.window and Point(0.4, 0.4)), Action.key("a"), Action.type("abc"),
@@ -189,7 +195,11 @@ def test_a_stopped_window_manager_is_noticed(
 
 @pytest.mark.parametrize("victim", ["Xvfb", "bwrap"])
 def test_a_stopped_part_of_the_desktop_is_a_typed_error(
-    fresh: Callable[..., SandboxDesktop], pids_named: Callable[..., list[int]], pids_of: Any, alive: Any, victim: str
+    fresh: Callable[..., SandboxDesktop],
+    pids_named: Callable[..., list[int]],
+    pids_of: Any,
+    alive: Any,
+    victim: str,
 ) -> None:
     desktop = fresh()
     pids = pids_of(desktop)
@@ -239,7 +249,12 @@ def victims(desktop: SandboxDesktop, victim: str, pids_named: Any, pids_of: Any)
 
 @pytest.mark.parametrize("victim", ["Xvfb", "openbox", "supervisor", "bwrap", "dbus-daemon", "episode"])
 def test_a_part_that_is_gone_gives_typed_errors_only(
-    fresh: Callable[..., SandboxDesktop], pids_named: Any, pids_of: Any, alive: Any, eventually: Any, victim: str
+    fresh: Callable[..., SandboxDesktop],
+    pids_named: Any,
+    pids_of: Any,
+    alive: Any,
+    eventually: Any,
+    victim: str,
 ) -> None:
     desktop = fresh()
     desktop.run("true")
@@ -286,14 +301,24 @@ def test_a_part_that_is_gone_gives_typed_errors_only(
 @pytest.mark.parametrize(
     ("victim", "use"),
     [
-        *[(victim, use) for victim in ("Xvfb", "supervisor") for use in ("perform", "type", "run", "reset", "launch")],
+        *[
+            (victim, use)
+            for victim in ("Xvfb", "supervisor")
+            for use in ("perform", "type", "run", "reset", "launch")
+        ],
         *[(victim, use) for victim in ("openbox", "episode") for use in ("reset", "launch")],
         *[(victim, "accessibility") for victim in ("Xvfb", "supervisor", "episode")],
         ("bwrap", "perform"),
     ],
 )
 def test_a_part_that_dies_in_the_middle_gives_a_typed_error_or_none(
-    fresh: Callable[..., SandboxDesktop], pids_named: Any, pids_of: Any, alive: Any, eventually: Any, victim: str, use: str
+    fresh: Callable[..., SandboxDesktop],
+    pids_named: Any,
+    pids_of: Any,
+    alive: Any,
+    eventually: Any,
+    victim: str,
+    use: str,
 ) -> None:
     desktop = fresh()
     if use in ("perform", "type", "accessibility"):
@@ -352,13 +377,19 @@ def test_closing_twice_does_no_harm_and_what_is_closed_says_so(fresh: Callable[.
     desktop.close()
     desktop.close()
     assert desktop.closed
-    for name, use in {**USES, "reset": lambda desktop: desktop.reset(), "settle": lambda desktop: desktop.settle()}.items():
+    for name, use in {
+        **USES,
+        "reset": lambda desktop: desktop.reset(),
+        "settle": lambda desktop: desktop.settle(),
+    }.items():
         with pytest.raises(DesktopClosed):
             use(desktop)
             pytest.fail(f"{name} worked on a closed desktop")
 
 
-@pytest.mark.parametrize("use", ["perform", "run", "long run", "accessibility", "launch", "reset", "wait", "clipboard"])
+@pytest.mark.parametrize(
+    "use", ["perform", "run", "long run", "accessibility", "launch", "reset", "wait", "clipboard"]
+)
 def test_closing_while_another_thread_uses_it(
     fresh: Callable[..., SandboxDesktop], pids_of: Any, alive: Any, use: str
 ) -> None:
@@ -396,7 +427,9 @@ def test_closing_while_another_thread_uses_it(
     assert alive(pids) == []
 
 
-def test_a_forgotten_desktop_goes_away(fresh: Callable[..., SandboxDesktop], pids_of: Any, alive: Any, eventually: Any) -> None:
+def test_a_forgotten_desktop_goes_away(
+    fresh: Callable[..., SandboxDesktop], pids_of: Any, alive: Any, eventually: Any
+) -> None:
     desktop = SandboxDesktop()
     desktop.launch("mousepad")
     pids = pids_of(desktop)
@@ -486,7 +519,9 @@ def test_the_supervisor_leaks_no_descriptor(fresh: Callable[..., SandboxDesktop]
 def test_a_start_that_fails_leaves_nothing(
     open_files: Callable[[], int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    (tmp_path / "bwrap").write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+    )
     (tmp_path / "bwrap").chmod(0o755)
     tmp_path.chmod(0o755)
     for parent in tmp_path.parents[:-2]:
@@ -537,8 +572,11 @@ def owner() -> Iterator[Callable[[str, str], subprocess.Popen[str]]]:
         source = Path(sys.modules["operant"].__file__ or "").parents[1]
         started.append(
             subprocess.Popen(
-                [sys.executable, "-c", OWNER, how, walls], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                text=True, env={**os.environ, "PYTHONPATH": str(source)},
+                [sys.executable, "-c", OWNER, how, walls],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "PYTHONPATH": str(source)},
             )  # fmt: skip
         )
         return started[-1]
@@ -575,7 +613,10 @@ def test_nothing_outlives_its_owner(
             process.send_signal(getattr(signal, how, signal.SIGKILL))
         process.wait(5.0)
         eventually(lambda: not alive(pids), 2.5)
-        eventually(lambda: {n for n in os.listdir(tempfile.gettempdir()) if n.startswith("operant")} <= temporary, 2.0)
+        eventually(
+            lambda: {n for n in os.listdir(tempfile.gettempdir()) if n.startswith("operant")} <= temporary,
+            2.0,
+        )
     finally:
         if child:
             os.kill(child, signal.SIGKILL)

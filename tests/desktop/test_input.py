@@ -44,7 +44,9 @@ class Listener:
 
     def middle(self) -> Point:
         window = self.window
-        return Point.from_pixel(window.x + window.width // 2, window.y + window.height // 2, self.desktop.size)
+        return Point.from_pixel(
+            window.x + window.width // 2, window.y + window.height // 2, self.desktop.size
+        )
 
 
 @pytest.fixture
@@ -73,7 +75,8 @@ def test_clicks_are_counted(listener: Listener, eventually: Any, clicks: int) ->
 
 
 @pytest.mark.parametrize(
-    ("modifiers", "state"), [(("shift",), 0x1), (("ctrl",), 0x4), (("alt",), 0x8), (("ctrl", "shift"), 0x5), (("super",), 0x40)]
+    ("modifiers", "state"),
+    [(("shift",), 0x1), (("ctrl",), 0x4), (("alt",), 0x8), (("ctrl", "shift"), 0x5), (("super",), 0x40)],
 )
 def test_modifiers_are_held_while_clicking_and_not_after(
     listener: Listener, eventually: Any, modifiers: tuple[str, ...], state: int
@@ -193,22 +196,34 @@ def test_buttons_go_down_and_up_when_told(listener: Listener, eventually: Any) -
 
 def test_a_drag_goes_along_its_path(listener: Listener, eventually: Any, pixel: Any) -> None:
     desktop, window = listener.desktop, listener.window
-    corners = [(window.x + 20, window.y + 20), (window.x + 220, window.y + 20), (window.x + 220, window.y + 220)]
+    corners = [
+        (window.x + 20, window.y + 20),
+        (window.x + 220, window.y + 20),
+        (window.x + 220, window.y + 220),
+    ]
     desktop.perform(Action.drag(*(pixel(desktop, *corner) for corner in corners)))
     eventually(lambda: "ButtonRelease 1 0x100" in listener.heard())
     events = [event for event in listener.heard() if not event.startswith("Key")]
     pressed, released = events.index("ButtonPress 1"), events.index("ButtonRelease 1 0x100")
-    path = [tuple(map(int, event.split()[1].split(","))) for event in events[pressed:released] if event.startswith("Motion")]
+    path = [
+        tuple(map(int, event.split()[1].split(",")))
+        for event in events[pressed:released]
+        if event.startswith("Motion")
+    ]
     assert corners[1] in path
     assert path[-1] == corners[2]
     assert len(path) >= 8  # real movement, not a jump
     assert all(y == corners[0][1] for _, y in path[: path.index(corners[1])])
 
 
-def test_a_drag_of_one_point_starts_where_the_pointer_is(listener: Listener, eventually: Any, pixel: Any) -> None:
+def test_a_drag_of_one_point_starts_where_the_pointer_is(
+    listener: Listener, eventually: Any, pixel: Any
+) -> None:
     desktop, window = listener.desktop, listener.window
     desktop.perform(Action.move(pixel(desktop, window.x + 30, window.y + 30)))
-    desktop.perform(Action.drag(pixel(desktop, window.x + 130, window.y + 60), button=Button.MIDDLE, modifiers=("shift",)))
+    desktop.perform(
+        Action.drag(pixel(desktop, window.x + 130, window.y + 60), button=Button.MIDDLE, modifiers=("shift",))
+    )
     eventually(lambda: any(event.startswith("ButtonRelease 2") for event in listener.heard()))
     assert "ButtonPress 2 0x1" in listener.heard()
     assert desktop.pointer() == (window.x + 130, window.y + 60)
@@ -221,7 +236,9 @@ def test_a_drag_takes_as_long_as_asked_for(listener: Listener) -> None:
 
 
 @pytest.mark.parametrize("place", [(0, 0), (1279, 799), (640, 400), (1, 798)])
-def test_the_pointer_goes_to_the_very_pixel(desktop: SandboxDesktop, pixel: Any, place: tuple[int, int]) -> None:
+def test_the_pointer_goes_to_the_very_pixel(
+    desktop: SandboxDesktop, pixel: Any, place: tuple[int, int]
+) -> None:
     desktop.perform(Action.move(pixel(desktop, *place)))
     assert desktop.pointer() == place
 
@@ -252,7 +269,9 @@ def test_text_is_selected_by_a_drag(editor: Any) -> None:
     editor.type("abcdefghijklmnopqrstuvwxyz")
     box = editor.node().box
     line = editor.place(0, 0)
-    desktop.perform(Action.drag(Point.from_pixel(box[0] + 1, line.y * 800, desktop.size), editor.place(0, 40)))
+    desktop.perform(
+        Action.drag(Point.from_pixel(box[0] + 1, line.y * 800, desktop.size), editor.place(0, 40))
+    )
     assert desktop.clipboard.get("primary") == "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -288,7 +307,9 @@ def test_a_view_scrolls(editor: Any) -> None:
 def test_a_context_menu_opens_and_closes(editor: Any, eventually: Any) -> None:
     desktop = editor.desktop
     desktop.perform(Action.click(editor.place(1), button=Button.RIGHT))
-    items = lambda: [n.name.strip() for n in desktop.accessibility(app="mousepad").walk() if n.role == "menu item"]  # noqa: E731
+    items = lambda: [
+        n.name.strip() for n in desktop.accessibility(app="mousepad").walk() if n.role == "menu item"
+    ]  # noqa: E731
     eventually(lambda: "Select All" in items())
     desktop.perform(Action.key("esc"))
     eventually(lambda: "Select All" not in items())
@@ -308,7 +329,9 @@ def test_what_no_desktop_can_do_is_refused_before_anything_is_done(listener: Lis
     assert listener.heard() == before
 
 
-@pytest.mark.parametrize("action", [Action.done(), Action.wait(), Action(ActionKind.SCREENSHOT), Action.fail("no")])
+@pytest.mark.parametrize(
+    "action", [Action.done(), Action.wait(), Action(ActionKind.SCREENSHOT), Action.fail("no")]
+)
 def test_actions_without_hands_touch_nothing(desktop: SandboxDesktop, action: Action) -> None:
     before, pointer = desktop.frame(), desktop.pointer()
     frame = desktop.perform(action)

@@ -34,14 +34,17 @@ def listener() -> Iterator[tuple[str, int]]:
 
 
 def test_no_way_to_this_machine_or_beyond(desktop: SandboxDesktop, listener: tuple[str, int]) -> None:
-    tried = desktop.run(python(f"""
+    tried = desktop.run(
+        python(f"""
         import errno, socket
         for place in ({listener!r}, ("1.1.1.1", 53), ("8.8.8.8", 80), ("169.254.169.254", 80)):
             try:
                 socket.create_connection(place, 2)
                 print("reached", place)
             except OSError as error:
-                print(errno.errorcode.get(error.errno, error))"""), timeout_s=10.0)
+                print(errno.errorcode.get(error.errno, error))"""),
+        timeout_s=10.0,
+    )
     assert tried.output.split() == ["ECONNREFUSED", "ENETUNREACH", "ENETUNREACH", "ENETUNREACH"]
 
 
@@ -49,27 +52,33 @@ def test_abstract_sockets_of_this_machine_are_out_of_reach(desktop: SandboxDeskt
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("\0operant-test-of-walls")
         server.listen()
-        tried = desktop.run(python("""
+        tried = desktop.run(
+            python("""
             import socket
             try: socket.socket(socket.AF_UNIX).connect("\\0operant-test-of-walls"); print("reached")
-            except OSError as error: print(error.errno)"""))
+            except OSError as error: print(error.errno)""")
+        )
     assert tried.output.strip() == "111"
 
 
 def test_the_loopback_inside_works(desktop: SandboxDesktop) -> None:
-    done = desktop.run(python("""
+    done = desktop.run(
+        python("""
         import socket
         server = socket.create_server(("127.0.0.1", 0))
         client = socket.create_connection(("localhost", server.getsockname()[1]))
         server.accept()[0].sendall(b"hello")
-        print(client.recv(5).decode())"""))
+        print(client.recv(5).decode())""")
+    )
     assert done.output == "hello\n"
 
 
 def test_the_network_is_there_when_asked_for(
     fresh: Callable[..., SandboxDesktop], listener: tuple[str, int]
 ) -> None:
-    done = fresh(network=True).run(python(f"import socket; socket.create_connection({listener!r}, 2); print('reached')"))
+    done = fresh(network=True).run(
+        python(f"import socket; socket.create_connection({listener!r}, 2); print('reached')")
+    )
     assert done.output == "reached\n"
 
 
@@ -106,7 +115,13 @@ def test_the_system_is_read_only(desktop: SandboxDesktop) -> None:
 
 
 def test_nothing_but_private_places_can_be_written(desktop: SandboxDesktop) -> None:
-    found = desktop.run(["sh", "-c", "find / \\( -path /proc -o -path /usr/share \\) -prune -o -writable -not -type l -print 2>/dev/null"]).output.split("\n")
+    found = desktop.run(
+        [
+            "sh",
+            "-c",
+            "find / \\( -path /proc -o -path /usr/share \\) -prune -o -writable -not -type l -print 2>/dev/null",
+        ]
+    ).output.split("\n")
     private = ("/home/user", "/tmp", "/var/tmp", "/dev/shm", "/run/user/1000")
     devices = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts")
     assert [path for path in found if path and not path.startswith((*private, *devices))] == []
@@ -119,7 +134,10 @@ def test_no_set_user_id_and_no_devices(desktop: SandboxDesktop) -> None:
                        "tty", "urandom", "zero", "mqueue"}  # fmt: skip
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "link-to-root", "up/../../../../../../etc/passwd", "/proc/1/environ", "/proc/1/root"])
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "link-to-root", "up/../../../../../../etc/passwd", "/proc/1/environ", "/proc/1/root"],
+)
 def test_no_link_leads_files_out_of_the_desktop(desktop: SandboxDesktop, path: str) -> None:
     desktop.run(["sh", "-c", "mkdir up; ln -s /etc/passwd link-to-root; ln -s /root up/root"])
     host = Path("/etc/passwd").read_bytes()
@@ -177,7 +195,8 @@ def test_other_processes_are_invisible(desktop: SandboxDesktop) -> None:
 
 
 def test_the_desktops_own_processes_can_not_be_touched(desktop: SandboxDesktop) -> None:
-    tried = desktop.run(python("""
+    tried = desktop.run(
+        python("""
         import ctypes, os, signal
         libc = ctypes.CDLL(None, use_errno=True)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGSTOP, signal.SIGKILL):
@@ -188,7 +207,8 @@ def test_the_desktops_own_processes_can_not_be_touched(desktop: SandboxDesktop) 
             try: print("saw", os.listdir("/proc/1/" + name) if name == "fd" else open("/proc/1/" + name, "rb").read(1))
             except OSError: pass
         try: os.kill(-1, signal.SIGUSR2)
-        except OSError: pass"""))
+        except OSError: pass""")
+    )
     assert tried.output.splitlines()[:2] == ["traced -1"]
     desktop.check()
     desktop.perform(Action.click(Point(0.5, 0.5)))
@@ -196,7 +216,9 @@ def test_the_desktops_own_processes_can_not_be_touched(desktop: SandboxDesktop) 
 
 def test_no_program_has_or_gets_any_privilege(desktop: SandboxDesktop) -> None:
     status = dict(
-        line.split(":\t", 1) for line in desktop.run("cat /proc/self/status").output.splitlines() if ":\t" in line
+        line.split(":\t", 1)
+        for line in desktop.run("cat /proc/self/status").output.splitlines()
+        if ":\t" in line
     )
     for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         assert int(status[name], 16) == 0, name
@@ -228,14 +250,16 @@ def test_a_flood_of_processes_is_bounded_and_a_reset_ends_it(
     fresh: Callable[..., SandboxDesktop], pids_of: Any, eventually: Any
 ) -> None:
     desktop = fresh(limits={"processes": 100})
-    desktop.start(python("""
+    desktop.start(
+        python("""
         import os, time
         for _ in range(500):
             try:
                 if os.fork() == 0: time.sleep(600)
             except BlockingIOError:
                 open("full", "w").close()
-                time.sleep(600)"""))
+                time.sleep(600)""")
+    )
     eventually(lambda: desktop.files.exists("full"))
     assert 50 < len(pids_of(desktop)) < 140
     with pytest.raises(ProcessLimit):
@@ -253,11 +277,13 @@ def test_a_flood_of_processes_is_bounded_and_a_reset_ends_it(
 
 def test_a_fork_bomb_harms_nobody(fresh: Callable[..., SandboxDesktop], desktop: SandboxDesktop) -> None:
     bombed = fresh(limits={"processes": 100})
-    bombed.start(python("""
+    bombed.start(
+        python("""
         import os
         while True:
             try: os.fork()
-            except OSError: pass"""))
+            except OSError: pass""")
+    )
     assert desktop.run("echo well").output == "well\n"
     desktop.perform(Action.key("a"))
     began = time.monotonic()
@@ -281,7 +307,9 @@ def test_too_much_memory_ends_the_program_and_not_the_desktop(
     desktop.start(["/usr/bin/python3", "-c", "import time\n" + GREED[kind] + "\n"])
 
     def bounded() -> bool:
-        desktop.perform(Action.key("a"))  # an owner that never rests must not keep the limit from being enforced
+        desktop.perform(
+            Action.key("a")
+        )  # an owner that never rests must not keep the limit from being enforced
         greedy = [process for process in desktop.processes() if process.name == "python3"]
         return len(greedy) < (9 if kind == "in many" else 1)
 
@@ -330,7 +358,8 @@ def test_output_without_end_is_cut(desktop: SandboxDesktop) -> None:
 
 def test_programs_can_not_make_the_display_hold_without_bounds(fresh: Callable[..., SandboxDesktop]) -> None:
     desktop = fresh(limits={"memory_mb": 128})
-    desktop.run(python("""
+    desktop.run(
+        python("""
         import ctypes, time
         x = ctypes.CDLL("libX11.so.6"); x.XOpenDisplay.restype = ctypes.c_void_p
         x.XDefaultRootWindow.restype = x.XCreatePixmap.restype = ctypes.c_ulong
@@ -338,7 +367,8 @@ def test_programs_can_not_make_the_display_hold_without_bounds(fresh: Callable[.
         handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: 0)
         x.XSetErrorHandler(handler)
         for _ in range(100): x.XCreatePixmap(d, root, 2000, 2000, 24)
-        x.XSync(d, 0)"""))
+        x.XSync(d, 0)""")
+    )
     assert desktop.memory()["Xvfb"] < 400
     desktop.check()
     desktop.reset()

@@ -13,8 +13,12 @@ from operant.types import Action, Monitor, Point
 pytestmark = pytest.mark.x11
 
 
-@pytest.mark.parametrize(("width", "height"), [(640, 480), (1920, 1080), (333, 777), (3840, 2160), (65, 64), (1366, 768)])
-def test_a_screen_has_the_size_asked_for(fresh: Callable[..., SandboxDesktop], width: int, height: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "height"), [(640, 480), (1920, 1080), (333, 777), (3840, 2160), (65, 64), (1366, 768)]
+)
+def test_a_screen_has_the_size_asked_for(
+    fresh: Callable[..., SandboxDesktop], width: int, height: int
+) -> None:
     desktop = fresh(width=width, height=height)
     assert tuple(desktop.size) == (width, height)
     assert desktop.monitors == (Monitor(0, 0, width, height),)

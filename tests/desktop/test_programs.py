@@ -19,7 +19,12 @@ pytestmark = pytest.mark.x11
 
 def test_a_command_says_what_it_says(desktop: SandboxDesktop) -> None:
     result = desktop.run(["sh", "-c", "echo out; echo err >&2; exit 7"])
-    assert (result.returncode, result.stdout, result.stderr, result.truncated) == (7, b"out\n", b"err\n", False)
+    assert (result.returncode, result.stdout, result.stderr, result.truncated) == (
+        7,
+        b"out\n",
+        b"err\n",
+        False,
+    )
     assert desktop.run(["sh", "-c", "kill -SEGV $$"]).returncode == -11
     assert desktop.run("cat", stdin=b"\0\xff given").stdout == b"\0\xff given"
     assert desktop.run("pwd", cwd="/tmp").output == "/tmp\n"
@@ -36,7 +41,10 @@ def test_a_string_never_meets_a_shell(desktop: SandboxDesktop) -> None:
 def test_large_input_and_output_pass(desktop: SandboxDesktop) -> None:
     data = os.urandom(3 << 20)
     assert desktop.run("cat", stdin=data, limit=4 << 20).stdout == data
-    assert len(desktop.run(["sh", "-c", "head -c 2M /dev/zero; head -c 2M /dev/zero >&2"], limit=4 << 20).stderr) == 2 << 20
+    assert (
+        len(desktop.run(["sh", "-c", "head -c 2M /dev/zero; head -c 2M /dev/zero >&2"], limit=4 << 20).stderr)
+        == 2 << 20
+    )
 
 
 def test_children_that_keep_the_output_open_do_not_keep_the_command(desktop: SandboxDesktop) -> None:
@@ -112,7 +120,9 @@ def test_names_of_files_may_be_anything(desktop: SandboxDesktop) -> None:
 
 
 def test_many_files_are_listed_up_to_a_limit(desktop: SandboxDesktop) -> None:
-    desktop.run(["/usr/bin/python3", "-c", "for i in range(3000): open(f'a-rather-long-name-{i:05}', 'w').close()"])
+    desktop.run(
+        ["/usr/bin/python3", "-c", "for i in range(3000): open(f'a-rather-long-name-{i:05}', 'w').close()"]
+    )
     assert len(desktop.files.list(limit=1000)) == 1000
     assert len(desktop.files.list()) >= 3000
 

@@ -23,20 +23,30 @@ def test_a_step_that_changes_nothing_is_cheap(desktop: SandboxDesktop) -> None:
         desktop.perform(Action.move(Point(0.3 + index / 1000, 0.3)))
         took.append(time.monotonic() - began)
         assert desktop.last_step.settled
-    assert statistics.median(took) < 0.025
+    assert statistics.median(took) < 0.06  # 0.01 on a machine that has nothing else to do
 
 
-def test_a_screen_that_never_rests_is_cut_off(fresh: Callable[..., SandboxDesktop]) -> None:
+def test_a_screen_that_never_rests_is_cut_off(fresh: Callable[..., SandboxDesktop], eventually: Any) -> None:
     desktop = fresh(settle={"cap_ms": 300})
-    desktop.start(["sh", "-c", "while :; do xsetroot -solid red; xsetroot -solid blue; done"])
-    desktop.perform(Action.wait(0.05))
+    script = """
+import ctypes, time
+x = ctypes.CDLL("libX11.so.6"); x.XOpenDisplay.restype = ctypes.c_void_p; x.XDefaultRootWindow.restype = ctypes.c_ulong
+d = ctypes.c_void_p(x.XOpenDisplay(None)); root = ctypes.c_ulong(x.XDefaultRootWindow(d))
+for colour in range(10**9):
+    x.XSetWindowBackground(d, root, ctypes.c_ulong(colour % 200 * 256)); x.XClearWindow(d, root); x.XSync(d, 0)
+    if colour == 3: open("drawing", "w").close()
+    time.sleep(0.001)"""
+    desktop.start(["/usr/bin/python3", "-c", script])
+    eventually(lambda: desktop.files.exists("drawing"))
     began = time.monotonic()
     desktop.perform(Action.key("a"))
-    assert 0.29 < time.monotonic() - began < 1.0
+    assert 0.29 < time.monotonic() - began < 2.0
     assert (desktop.last_step.changed, desktop.last_step.settled) == (True, False)
 
 
-def test_a_program_that_thinks_before_it_draws_is_waited_for(fresh: Callable[..., SandboxDesktop], eventually: Any) -> None:
+def test_a_program_that_thinks_before_it_draws_is_waited_for(
+    fresh: Callable[..., SandboxDesktop], eventually: Any
+) -> None:
     """On every key it works for a while with the screen still, and only then draws."""
     desktop = fresh()
     script = r"""
@@ -61,7 +71,11 @@ def test_a_program_that_thinks_before_it_draws_is_waited_for(fresh: Callable[...
 
 
 def display_of(tree: Node) -> str:
-    shown = [node.text for node in tree.walk() if node.role in ("text", "entry") and node.text and node.text.strip()]
+    shown = [
+        node.text
+        for node in tree.walk()
+        if node.role in ("text", "entry") and node.text and node.text.strip()
+    ]
     return " ".join(shown)
 
 
@@ -78,7 +92,9 @@ def test_the_frame_after_a_click_shows_its_effect(desktop: SandboxDesktop, event
         node = tree.find(name=digit)
         assert node is not None
         assert node.box is not None
-        places[digit] = Point.from_pixel(node.box[0] + node.box[2] // 2, node.box[1] + node.box[3] // 2, desktop.size)
+        places[digit] = Point.from_pixel(
+            node.box[0] + node.box[2] // 2, node.box[1] + node.box[3] // 2, desktop.size
+        )
     late = []
     last = desktop.frame()
     for index in range(50):
@@ -90,7 +106,7 @@ def test_the_frame_after_a_click_shows_its_effect(desktop: SandboxDesktop, event
         frame = desktop.perform(Action.click(places[digit]))
         desktop.settle()
         # Only the display counts: buttons may go on glowing.
-        if not np.array_equal(frame[window.y : y + height + 20], desktop.frame()[window.y : y + height + 20]):
+        if not np.array_equal(frame[window.y : y + height], desktop.frame()[window.y : y + height]):
             late.append(index)
         assert not np.array_equal(frame, last)
         assert digit in display_of(desktop.accessibility(app="galculator", timeout_s=5.0))

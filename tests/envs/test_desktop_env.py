@@ -1,4 +1,4 @@
-"""``operant/Desktop-v0`` on fake desktops: Gymnasium's contract, seeds, rewards, outcomes and infrastructure errors."""
+"""``operant/Desktop-v0`` on fake desktops: contract, seeds, rewards, outcomes, infrastructure errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ from operant.envs.flat import FlatActions, FlatDesktop
 from operant.envs.hybrid_actions import HybridActions
 from operant.envs.instruction import decode_text
 from operant.envs.observations import FIELDS
-from operant.errors import ConfigError, DesktopDied, DesktopStartError, SetupFailed, TaskError, VerifierError
+from operant.errors import (
+    ApplicationHung,
+    ConfigError,
+    DesktopDied,
+    DesktopStartError,
+    SetupFailed,
+    TaskError,
+    VerifierError,
+)
 from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.oracle import View
 from operant.tasks.setup import Run
@@ -35,10 +43,11 @@ def state(observation: dict[str, Any]) -> dict[str, float]:
 
 
 def show_how(env: DesktopEnv) -> tuple[float, dict[str, Any], int]:
-    """Let the oracle play the episode through hybrid actions; returns the return, the last info and the steps."""
+    """Let the oracle play through hybrid actions; the return, the last info and the number of steps."""
     coder, total, steps = HybridActions(), 0.0, 0
     while True:
-        assert env.task.oracle is not None and env._stage is not None
+        assert env.task.oracle is not None
+        assert env._stage is not None
         action = env.task.oracle.act(View(env._stage.desktop, env.observation.last_action))
         _, reward, terminated, truncated, info = env.step(coder.encode(action, env.task.instruction))
         total, steps = total + float(reward), steps + 1
@@ -55,14 +64,18 @@ class TestContract:
                 assert env.observation_space.contains(observation)
                 assert info["instruction"] == decode_text(observation["instruction"])
 
-    @pytest.mark.parametrize("options", [{}, {"size": (84, 84)}, {"tree_bytes": 4096}, {"render_mode": "rgb_array"}])
+    @pytest.mark.parametrize(
+        "options", [{}, {"size": (84, 84)}, {"tree_bytes": 4096}, {"render_mode": "rgb_array"}]
+    )
     @pytest.mark.filterwarnings("ignore:.*normalized space")
     def test_gymnasiums_check(self, make_env: Make, options: dict[str, Any]) -> None:
         check_env(make_env(**options), skip_render_check=True)
 
     @pytest.mark.parametrize("observe", ["image", "dict", "vector"])
     @pytest.mark.parametrize("continuous", [False, True])
-    def test_stable_baselines3s_check_of_the_flat_wrapper(self, make_env: Make, observe: str, continuous: bool) -> None:
+    def test_stable_baselines3s_check_of_the_flat_wrapper(
+        self, make_env: Make, observe: str, continuous: bool
+    ) -> None:
         sb3_check_env(FlatDesktop(make_env(), FlatActions(continuous=continuous), observe))
 
     def test_a_flat_wrapper_of_something_else_is_refused(self, make_env: Make) -> None:
@@ -211,6 +224,13 @@ class TestInfrastructure:
         env.reset(seed=0)
         assert env._stage.desktop is not first
         assert env.infra_errors == 1
+
+    def test_an_application_that_hangs_does_not_end_the_run(self, make_env: Make) -> None:
+        env = make_env(action_mode="canonical")
+        env.reset(seed=0)
+        assert env._stage is not None
+        env._stage.desktop.break_with(ApplicationHung("it takes no keys"))  # type: ignore[attr-defined]
+        assert env.step(Action.type("x"))[4]["discard"]
 
     def test_a_verifier_that_fails_is_nobodys_failure_either(self, make_env: Make) -> None:
         for ends in (False, True):

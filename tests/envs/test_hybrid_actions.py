@@ -66,10 +66,11 @@ def test_every_sample_is_an_action_or_names_what_is_wrong_with_its_words() -> No
     ALL.space.seed(1)
     for _ in range(300):
         sample = ALL.space.sample()
-        try:
+        if KINDS[sample["type"]] in ("type", "answer") and sample["span"][1] >= 8:
+            with pytest.raises(InvalidAction, match="span"):
+                ALL.decode(sample, SENTENCE)
+        elif KINDS[sample["type"]] not in ("type", "answer"):
             ALL.decode(sample, SENTENCE)
-        except InvalidAction as error:
-            assert "span" in error.message
 
 
 def with_part(name: str, value: Any, kind: str = "click") -> dict[str, Any]:

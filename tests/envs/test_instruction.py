@@ -14,7 +14,7 @@ SENTENCE = 'Rename it to "quiet-harbor.txt", then press OK.'
 
 def test_tokens_are_words_and_single_marks() -> None:
     tokens = [SENTENCE[begin:end] for begin, end in token_spans(SENTENCE)]
-    assert tokens == 'Rename it to " quiet - harbor . txt " , then press OK .'.split()
+    assert " ".join(tokens) == 'Rename it to " quiet - harbor . txt " , then press OK .'
 
 
 @pytest.mark.parametrize("text", ["quiet-harbor.txt", "Rename", '"', "press OK", SENTENCE])

@@ -50,7 +50,8 @@ def test_an_oracle_earns_one() -> None:
     try:
         env.reset(seed=1)
         while True:
-            assert env._stage is not None and env.task.oracle is not None
+            assert env._stage is not None
+            assert env.task.oracle is not None
             action = env.task.oracle.act(View(env._stage.desktop, env.observation.last_action))
             *_, terminated, truncated, info = env.step(action)
             if terminated or truncated:

@@ -28,7 +28,7 @@ from operant.tasks.setup import Launch
 from operant.tasks.task import Task
 from operant.testing.fake_desktop import FakeDesktop
 from operant.testing.fake_tasks import PanelLog, PressButton, PressInOrder
-from operant.types import Action, Difficulty, Point
+from operant.types import Action, Difficulty
 
 Make = Callable[..., DesktopEnv]
 
@@ -75,7 +75,12 @@ class TestTerms:
         env = make_env(tasks=[PressButton()], action_mode="canonical", reward=reward)
         env.reset(seed=0)
         _, total, _, _, info = env.step("garbage")
-        assert info["reward_terms"] == {"success": 0.0, "step_cost": -0.01, "invalid": -0.05, "screen_change": 0.0}
+        assert info["reward_terms"] == {
+            "success": 0.0,
+            "step_cost": -0.01,
+            "invalid": -0.05,
+            "screen_change": 0.0,
+        }
         assert total == pytest.approx(-0.06)
         _, _, _, _, info = env.step(Action.done())
         assert info["episode_terms"]["step_cost"] == pytest.approx(-0.02)
@@ -85,7 +90,8 @@ class TestTerms:
         one, other = (make_env(tasks=[PressInOrder()], reward=reward) for _ in range(2))
         one.reset(seed=0)
         other.reset(seed=0)
-        assert one._stage is not None and other._stage is not None
+        assert one._stage is not None
+        assert other._stage is not None
         assert one._stage.reward.terms[0] is not other._stage.reward.terms[0]
 
 
@@ -105,7 +111,8 @@ def test_a_potential_adds_nothing_over_a_whole_episode(make_env: Make, gamma: fl
     env.reset(seed=1)
     rewards = []
     while True:
-        assert env._stage is not None and env.task.oracle is not None
+        assert env._stage is not None
+        assert env.task.oracle is not None
         _, _, terminated, truncated, info = env.step(env.task.oracle.act(View(env._stage.desktop)))
         rewards.append(info["reward_terms"]["half_way"])
         if terminated or truncated:
@@ -170,7 +177,7 @@ def train(env: DesktopEnv, alarm: RewardHackAlarm, episodes: int) -> tuple[list[
 
 
 class TestTheClassicHack:
-    """Published: +26 return an episode at 0.00 % success over 623 episodes, by a bonus for any change of the screen."""
+    """Published: +26 return an episode at 0.00 % success over 623 episodes, by a bonus for screen changes."""
 
     def test_a_bonus_for_screen_changes_is_gamed_and_the_alarm_fires(self, make_env: Make) -> None:
         env = make_env(tasks=[menu_task()], **SMALL, reward=Reward([ScreenChange(0.2)]))
@@ -192,7 +199,9 @@ class TestTheClassicHack:
 
 
 class TestAlarm:
-    def feed(self, alarm: RewardHackAlarm, shaped: Callable[[int], float], success: Callable[[int], float]) -> None:
+    def feed(
+        self, alarm: RewardHackAlarm, shaped: Callable[[int], float], success: Callable[[int], float]
+    ) -> None:
         random = np.random.default_rng(0)
         for number in range(600):
             solved = bool(random.random() < success(number))
@@ -211,7 +220,16 @@ class TestAlarm:
             (lambda n: -n / 60, lambda n: 0.0, False),
             (lambda n: n / 300, lambda n: 0.97, False),
         ],
-        ids=["nothing solved", "flat", "falling", "nothing happens", "steady", "learning", "worse", "solved and faster"],
+        ids=[
+            "nothing solved",
+            "flat",
+            "falling",
+            "nothing happens",
+            "steady",
+            "learning",
+            "worse",
+            "solved and faster",
+        ],
     )
     def test_when_it_fires(self, shaped: Any, success: Any, fires: bool) -> None:
         alarm = RewardHackAlarm(window=50)

@@ -26,7 +26,9 @@ def test_a_size_that_divides_the_screen_gives_exact_means(factor: tuple[int, int
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 90), st.integers(1, 70), st.integers(1, 120), st.integers(1, 120))
-def test_any_size_goes_and_keeps_the_brightness(height: int, width: int, to_width: int, to_height: int) -> None:
+def test_any_size_goes_and_keeps_the_brightness(
+    height: int, width: int, to_width: int, to_height: int
+) -> None:
     frame = np.full((height, width, 4), (10, 100, 200, 0), np.uint8)[:, :, 2::-1]
     small = shrink(frame, to_width, to_height)
     assert small.shape == (to_height, to_width, 3)

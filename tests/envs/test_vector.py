@@ -1,4 +1,4 @@
-"""The vector environment: autoreset on prepared desktops, nobody waits for another's reset, the machine's faults stay hidden."""
+"""The vector environment: nobody waits for another's reset, and the machine's faults stay hidden."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from operant.envs.vector import DesktopVectorEnv
 from operant.errors import ConfigError, DesktopDied, DesktopStartError, InvalidAction, SetupFailed, TaskError
 from operant.tasks.setup import Run
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.testing.fake_desktop import Delays
 from operant.testing.fake_tasks import Compute, PressButton
 from operant.types import Action
 
@@ -67,7 +66,11 @@ class TestContract:
         assert infos["_final_obs"].tolist() == [True, False, False]
         last = infos["final_obs"][0]
         assert decode_text(last["instruction"]) == decode_text(before["instruction"][0])
-        assert decode_text(after["instruction"][0]) == infos["instruction"][0] != decode_text(last["instruction"])
+        assert (
+            decode_text(after["instruction"][0])
+            == infos["instruction"][0]
+            != decode_text(last["instruction"])
+        )
         assert infos["final_info"]["outcome"][0] == "failure"
         assert not infos["final_info"]["discard"][0]
         assert env.observations[0].step == 0
@@ -131,71 +134,93 @@ class TestContract:
         assert {task.id for task in env.current_tasks} == {"fake/compute-v1"}
 
 
+class Gated(FakeDesktop):
+    """A desktop whose resets take as long as the gate is closed, as if a browser had to go."""
+
+    gate = threading.Event()
+
+    def reset(self) -> None:
+        assert self.gate.wait(60)
+        super().reset()
+
+
 class TestNobodyWaits:
-    """Desktops whose resets and set-ups take long, as browsers do."""
+    """Nothing is timed here: what would wait for a closed gate would not come back at all."""
 
-    SLOW_S = 0.5
+    @pytest.fixture
+    def gate(self) -> Iterator[threading.Event]:
+        Gated.gate = threading.Event()
+        yield Gated.gate
+        Gated.gate.set()
 
-    def slow(self, config: DesktopConfig) -> Any:
-        return FakeDesktop(config, delays=Delays(reset_s=self.SLOW_S, launch_s=0.2))
-
-    def test_a_step_does_not_wait_for_a_reset_while_a_spare_is_ready(self, make: Make) -> None:
-        env = make(factory=self.slow, tasks=[Compute()], spares=2)
+    def test_a_step_does_not_wait_for_resets_while_a_spare_is_ready(
+        self, make: Make, gate: threading.Event
+    ) -> None:
+        env = make(factory=Gated.factory, tasks=[Compute()], spares=2)
         env.reset(seed=0)
-        deadline = time.monotonic() + 10
-        while sum(coming.ready is not None for coming in env._upcoming._coming) < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        began = time.monotonic()
-        env.step([DONE, WAIT, WAIT])  # one reset begins, in the background
+        env.step([DONE, WAIT, WAIT])  # one reset begins, and does not end
         for _ in range(5):
             env.step([WAIT] * 3)
-        env.step([WAIT, DONE, WAIT])  # another one, while the first is under way
-        assert time.monotonic() - began < self.SLOW_S * 0.8
+        env.step([WAIT, DONE, WAIT])  # another one, on the last spare
+        for _ in range(5):
+            env.step([WAIT] * 3)
         assert env.stats.episodes == 2
-        assert env.stats.reset_wait_s < 0.1
+        gate.set()
+        env.step([DONE] * 3)
+        assert env.stats.episodes == 5
 
-    def test_with_send_and_recv_only_the_one_waits_that_has_no_desktop(self, make: Make) -> None:
-        env = make(factory=self.slow, tasks=[Compute()], spares=1)
+    def test_with_send_and_recv_only_the_one_waits_that_has_no_desktop(
+        self, make: Make, gate: threading.Event
+    ) -> None:
+        env = make(factory=Gated.factory, tasks=[Compute()], spares=1)
         env.reset(seed=0)
         env.step([DONE, WAIT, WAIT])  # uses the spare up
-        began = time.monotonic()
         env.send([DONE, WAIT, WAIT])
-        steps = 0
-        while time.monotonic() - began < self.SLOW_S * 0.8:
+        for _ in range(8):
             *_, indices = env.recv(1)
             assert 0 not in indices
-            steps += len(indices)
-            if steps >= 20:
-                break
-            env.send([WAIT] * len(indices), indices)
-        assert steps >= 20, "the others went on"
+            env.send([WAIT], indices)
+        gate.set()
         *_, infos, indices = env.recv()
-        assert 0 in indices
-        assert infos["_final_obs"][0]
-        assert env.stats.reset_wait_s > 0.1
+        assert sorted(indices) == [0, 1, 2]
+        assert infos["_final_obs"].tolist() == [True, False, False]
+        assert env.stats.reset_wait_s > 0.0
 
-    def test_a_slow_task_does_not_hold_up_those_that_are_ready(self, make: Make) -> None:
-        made: list[FakeDesktop] = []
+    def test_a_slow_set_up_does_not_hold_up_those_that_are_ready(
+        self, make: Make, gate: threading.Event
+    ) -> None:
+        slow: list[FakeDesktop] = []
 
-        def factory(config: DesktopConfig) -> Any:
-            # The fourth desktop, on which the first spare episode is prepared, takes forever.
-            made.append(FakeDesktop(config, delays=Delays(launch_s=3.0 if len(made) == 3 else 0.0)))
-            return made[-1]
+        class SlowToLaunch(FakeDesktop):
+            def launch(self, command: Any, **more: Any) -> Any:
+                if env and (self in slow or not slow):
+                    slow.append(self)  # the first that is used after the beginning, for good
+                    assert gate.wait(60)
+                return super().launch(command, **more)
 
-        env = make(factory=factory, tasks=[Compute()], spares=3)
-        env.reset(seed=0)
-        began = time.monotonic()
-        for _ in range(3):
-            env.step([DONE, WAIT, WAIT])
-        assert time.monotonic() - began < 2.0
+        env: list[DesktopVectorEnv] = []
+        env.append(make(factory=SlowToLaunch.factory, tasks=[Compute()], spares=3))
+        gate.set()
+        env[0].reset(seed=0)
+        slow.clear()
+        gate.clear()
+        for _ in range(6):
+            env[0].step([DONE, WAIT, WAIT])
+        assert slow
+        assert env[0].stats.episodes == 6
 
     def test_steps_run_at_the_same_time(self, make: Make) -> None:
-        env = make(6, factory=lambda config: FakeDesktop(config, delays=Delays(step_s=0.1)), tasks=[Compute()])
+        meeting = threading.Barrier(6)
+
+        class Punctual(FakeDesktop):
+            def perform(self, action: Action) -> Any:
+                meeting.wait(60)
+                return super().perform(action)
+
+        env = make(6, factory=Punctual.factory, tasks=[Compute()])
         env.reset(seed=0)
-        began = time.monotonic()
         env.step([WAIT] * 6)
-        assert time.monotonic() - began < 0.4
+        assert [observation.step for observation in env.observations] == [1] * 6
 
     def test_what_was_sent_must_come_back_before_it_is_sent_again(self, make: Make) -> None:
         env = make(tasks=[Compute()])
@@ -252,7 +277,9 @@ class TestInfrastructure:
             def run(self, command: Any, **more: Any) -> Any:
                 return super().run("false" if next(fails) else "true", **more)
 
-        task = replace(PressButton().instance(3), setup=(Run(command=["true"]), *PressButton().instance(3).setup))
+        task = replace(
+            PressButton().instance(3), setup=(Run(command=["true"]), *PressButton().instance(3).setup)
+        )
         env = make(1, factory=Moody.factory, tasks=[task], spares=1)
         env.reset(seed=0)
         env.step([DONE])

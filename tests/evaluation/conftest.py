@@ -11,7 +11,7 @@ import pytest
 from operant.agents.base import Agent
 from operant.agents.registry import agent_factory
 from operant.config.desktop import DesktopConfig
-from operant.evaluation.plan import plan_templates
+from operant.evaluation.plan import plan_episodes
 from operant.evaluation.run import Run
 from operant.evaluation.runner import evaluate, settings_of
 from operant.rollout.episode import EpisodeResult
@@ -31,7 +31,7 @@ class Played:
 
 @pytest.fixture
 def tasks() -> list[Task]:
-    return plan_templates(FAKE_TEMPLATES, range(2))
+    return plan_episodes(FAKE_TEMPLATES, range(2))
 
 
 @pytest.fixture

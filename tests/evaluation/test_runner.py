@@ -17,7 +17,7 @@ from operant.agents.base import Agent
 from operant.agents.oracle import OracleAgent
 from operant.config.desktop import DesktopConfig
 from operant.errors import ConfigError, DesktopDied, ResultsError, SandboxUnavailable, TaskError
-from operant.evaluation.plan import Asked, plan_tasks, plan_templates
+from operant.evaluation.plan import Asked, plan_episodes
 from operant.evaluation.run import Run, Settings, find_runs
 from operant.evaluation.summary import lines_of, summarise
 from operant.rollout.store import read_episode
@@ -269,7 +269,7 @@ def test_ctrl_c_stops_soon_and_leaves_a_state_to_go_on_from(
 
 
 def test_a_plan_has_every_template_for_every_seed() -> None:
-    plan = plan_templates(FAKE_TEMPLATES, range(5, 8), split="train", max_steps=3)
+    plan = plan_episodes(FAKE_TEMPLATES, range(5, 8), split="train", max_steps=3)
     assert len(plan) == 12
     assert {task.seed for task in plan} == {5, 6, 7}
     assert {task.split for task in plan} == {"train"}
@@ -278,21 +278,25 @@ def test_a_plan_has_every_template_for_every_seed() -> None:
 
 
 def test_tasks_without_seeds_are_played_once_for_each() -> None:
-    task = replace(FAKE_TEMPLATES[0].instance(0), seed=None, split=None)
-    assert [one.seed for one in plan_tasks([task], range(3))] == [0, 1, 2]
+    class NoBlanks:
+        difficulty = Difficulty.EASY
+
+        def instance(self, seed: int, split: str) -> Task:
+            return replace(FAKE_TEMPLATES[0].instance(0), seed=None, split=None)
+
+    assert [one.seed for one in plan_episodes([NoBlanks()], range(3))] == [0, 1, 2]
 
 
 def test_a_plan_without_tasks_is_an_error() -> None:
     with pytest.raises(ConfigError, match="no tasks of difficulty HARD"):
-        plan_templates(FAKE_TEMPLATES, [0], difficulty=Difficulty.HARD)
+        plan_episodes(FAKE_TEMPLATES, [0], difficulty=Difficulty.HARD)
     with pytest.raises(TaskError, match="not a split"):
-        plan_templates(FAKE_TEMPLATES, [0], split="test")
+        plan_episodes(FAKE_TEMPLATES, [0], split="test")
 
 
 def test_two_tasks_of_one_id_are_an_error() -> None:
-    task = FAKE_TEMPLATES[0].instance(0)
     with pytest.raises(TaskError, match="two tasks are called"):
-        plan_tasks([task, task], [0])
+        plan_episodes([FAKE_TEMPLATES[0], FAKE_TEMPLATES[0]], [0])
 
 
 def test_an_episode_that_was_asked_for_and_is_not_there_counts(

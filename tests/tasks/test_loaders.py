@@ -56,8 +56,13 @@ def written(tmp_path: Path) -> Callable[..., Path]:
 
 
 def test_the_form_of_the_seeds_loads_as_it_is(written):
-    calculator = {"id": 1, "instruction": "Open the calculator", "difficulty": "EASY", "num_steps": 5,
-                  "success_criteria": {"window_title": "Calculator"}}  # fmt: skip
+    calculator = {
+        "id": 1,
+        "instruction": "Open the calculator",
+        "difficulty": "EASY",
+        "num_steps": 5,
+        "success_criteria": {"window_title": "Calculator"},
+    }
     first, second = load_tasks(written([calculator, SEED]))
     assert (first.id, second.id) == ("my_tasks/1-v1", "my_tasks/7-v1")
     assert first.instruction == "Open the calculator"
@@ -149,21 +154,38 @@ def test_training_and_held_out_instances_share_no_instruction(written):
 
 def test_every_way_to_fill_a_blank(written):
     parameters = {
-        "a": {"number": [10, 99]}, "b": {"number": [10, 99]}, "sum": {"sum": ["a", "b"]}, "product": {"product": ["a", "b"]},
-        "rest": {"difference": ["a", "b"]}, "some": [1, "two"], "one": {"choice": ["x"]}, "fixed": "as it is",
-        "words": {"phrase": 2}, "place": {"place": [300, 200]},
-    }  # fmt: skip
+        "a": {"number": [10, 99]},
+        "b": {"number": [10, 99]},
+        "sum": {"sum": ["a", "b"]},
+        "product": {"product": ["a", "b"]},
+        "rest": {"difference": ["a", "b"]},
+        "some": [1, "two"],
+        "one": {"choice": ["x"]},
+        "fixed": "as it is",
+        "words": {"phrase": 2},
+        "place": {"place": [300, 200]},
+    }
     text = "{a} {b} {sum} {product} {rest} {some} {one} {fixed} {words}"
     launch = {"launch": {"command": ["xterm"], "place": "{place}"}}
-    (template,) = load_templates(written({**BLANKS, "instruction": text, "parameters": parameters, "setup": [launch],
-                                          "success": {"answer": {"text": "{sum}", "numeric": True}}}))  # fmt: skip
+    (template,) = load_templates(
+        written(
+            {
+                **BLANKS,
+                "instruction": text,
+                "parameters": parameters,
+                "setup": [launch],
+                "success": {"answer": {"text": "{sum}", "numeric": True}},
+            }
+        )
+    )
     task = template.instance(1)
     p = task.parameters
     assert p["sum"] == p["a"] + p["b"]
     assert p["product"] == p["a"] * p["b"]
     assert p["rest"] == p["a"] - p["b"]
-    assert task.instruction == " ".join(str(p[name]) for name in ("a", "b", "sum", "product", "rest", "some", "one", "fixed",
-                                                                  "words"))  # fmt: skip
+    assert task.instruction == " ".join(
+        str(p[name]) for name in ("a", "b", "sum", "product", "rest", "some", "one", "fixed", "words")
+    )
     assert task.success == Answer(text=str(p["sum"]), numeric=True)
     assert isinstance(task.setup[0], Launch)
     assert task.setup[0].place == tuple(p["place"])
@@ -171,8 +193,17 @@ def test_every_way_to_fill_a_blank(written):
 
 def test_what_fills_a_blank_is_never_filled_or_evaluated_itself(written):
     parameters = {"a": "{b}", "b": "{0.__class__}", "word": {"word": "nouns"}}
-    (task,) = load_tasks(written({**BLANKS, "instruction": "{a} {b} {word}", "parameters": parameters, "setup": [],
-                                  "success": {"file_exists": "{word}"}}))  # fmt: skip
+    (task,) = load_tasks(
+        written(
+            {
+                **BLANKS,
+                "instruction": "{a} {b} {word}",
+                "parameters": parameters,
+                "setup": [],
+                "success": {"file_exists": "{word}"},
+            }
+        )
+    )
     assert task.instruction.startswith("{b} {0.__class__} ")
 
 
@@ -198,7 +229,7 @@ def changed(**fields: Any) -> dict[str, Any]:
         (changed(success={"file_exists": "a"}), ["success_criteria", "twice"]),
         (changed(success_criteria=...), ["success_criteria", "missing"]),
         (changed(success_criteria={"file_exist": "a"}), ["success_criteria.file_exist", "'file_exists'"]),
-        (changed(success_criteria={"file_exists": "/etc/passwd"}), ["success_criteria.file_exists", "outside"]),
+        (changed(success_criteria={"file_exists": "/etc/x"}), ["success_criteria.file_exists", "outside"]),
         (changed(success_criteria={}), ["success_criteria", "no criterion"]),
         (changed(difficulty="EASYY"), ["difficulty", "'EASYY'", "'EASY'"]),
         (changed(difficulty=3), ["difficulty"]),
@@ -214,10 +245,16 @@ def changed(**fields: Any) -> dict[str, Any]:
         (changed(setup=[{"lunch": {"command": ["xterm"]}}]), ["setup[0]", "'lunch'", "'launch'"]),
         (changed(setup=[{"launch": {"comand": ["xterm"]}}]), ["setup[0].launch.comand", "'command'"]),
         (changed(setup=[{"launch": {"command": []}}]), ["setup[0].launch.command"]),
-        (changed(setup=[{"launch": {"command": ["galculater"]}}]), ["setup[0].launch.command", "'galculator'"]),
+        (
+            changed(setup=[{"launch": {"command": ["galculater"]}}]),
+            ["setup[0].launch.command", "'galculator'"],
+        ),
         (changed(setup=[{"launch": {"command": "xterm"}}]), ["setup[0].launch.command"]),
         (changed(setup=[{"launch": {"command": ["xterm"]}, "run": {}}]), ["setup[0]"]),
-        (changed(setup=[{"write_file": {"path": "/etc/x", "text": ""}}]), ["setup[0].write_file.path", "outside"]),
+        (
+            changed(setup=[{"write_file": {"path": "/etc/x", "text": ""}}]),
+            ["setup[0].write_file.path", "outside"],
+        ),
         (changed(setup=[{"serve": {"directory": "../.."}}]), ["setup[0].serve.directory", "outside"]),
         (changed(oracle=[]), ["oracle"]),
         (changed(oracle=["click"]), ["oracle[0]"]),
@@ -242,9 +279,12 @@ def changed(**fields: Any) -> dict[str, Any]:
         (changed(parameters={"a": {"sum": ["b"]}}), ["parameters.a", "'b'"]),
         (changed(parameters={"a": "x", "b": {"sum": ["a"]}}), ["parameters.b", "not a number"]),
         (changed(parameters={"word": "x"}, instruction="{wrd}"), ["instruction", "'{wrd}'", "'word'"]),
-        (changed(parameters={"word": "x"}, success_criteria={"file_exists": "{word.x}"}), ["success_criteria", "blank"]),
+        (
+            changed(parameters={"word": "x"}, success_criteria={"file_exists": "{word.x}"}),
+            ["success_criteria", "blank"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_mistakes_name_the_file_the_task_and_the_field(written, entry, words):
     path = written([entry])
     with pytest.raises(TaskError) as caught:
@@ -347,9 +387,8 @@ def environment(_kept: SandboxDesktop) -> TaskEnvironment:
 @pytest.mark.parametrize(
     "template", load_templates(CONFIG / "tasks.example.yaml"), ids=lambda template: template.id
 )
-@pytest.mark.parametrize("split", ["train", "heldout"])
-def test_the_oracles_of_the_example_solve_it(environment, template, split):
-    task = template.instance(1, split)
+def test_the_oracles_of_the_example_solve_it(environment, template):
+    task = template.instance(1, "heldout")
     assert task.oracle is not None
     observation = environment.begin(task)
     assert not task.success.check(World(environment.desktop)), "nothing is done yet"

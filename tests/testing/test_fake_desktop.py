@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +20,7 @@ from operant.errors import (
     UnknownApplication,
 )
 from operant.testing.fake_apps import FakeApp
-from operant.testing.fake_desktop import FakeDesktop
+from operant.testing.fake_desktop import Delays, FakeDesktop
 from operant.testing.widgets import Button as PushButton
 from operant.types import Action, ActionKind, Button, Node, Point, Size
 
@@ -37,7 +38,9 @@ def centre(node: Node | None, size: Size) -> Point:
 
 
 def click(desktop: FakeDesktop, name: str, **more: object) -> None:
-    desktop.perform(Action.click(centre(desktop.accessibility("desktop").find(name=name), desktop.size), **more))
+    desktop.perform(
+        Action.click(centre(desktop.accessibility("desktop").find(name=name), desktop.size), **more)
+    )
 
 
 def titles(desktop: FakeDesktop) -> list[str]:
@@ -89,7 +92,9 @@ def test_a_reset_brings_the_first_frame_back_and_forgets_everything(desktop: Fak
 
 
 class TestCalculator:
-    @pytest.mark.parametrize(("typed", "shown"), [("12+30=", "42"), ("7*6=", "42"), ("9/2=", "4.5"), ("1/0=", "0")])
+    @pytest.mark.parametrize(
+        ("typed", "shown"), [("12+30=", "42"), ("7*6=", "42"), ("9/2=", "4.5"), ("1/0=", "0")]
+    )
     def test_it_reckons_what_is_typed(self, desktop: FakeDesktop, typed: str, shown: str) -> None:
         desktop.launch("galculator")
         desktop.perform(Action.type(typed))
@@ -205,7 +210,9 @@ class TestWindows:
     def test_closing_ends_the_process(self, desktop: FakeDesktop, how: str) -> None:
         window = desktop.launch("galculator")
         if how == "button":
-            desktop.perform(Action.click(Point.from_pixel(window.x + window.width - 5, window.y - 10, desktop.size)))
+            desktop.perform(
+                Action.click(Point.from_pixel(window.x + window.width - 5, window.y - 10, desktop.size))
+            )
         elif how == "key":
             desktop.perform(Action.key("alt", "f4"))
         else:
@@ -255,6 +262,15 @@ class TestWhatIsWrong:
         for use in uses:
             with pytest.raises(DesktopClosed):
                 use()
+
+
+def test_it_can_be_told_to_be_slow() -> None:
+    desktop = FakeDesktop(delays=Delays(reset_s=0.05, launch_s=0.05, step_s=0.05))
+    began = time.monotonic()
+    desktop.reset()
+    desktop.launch("mousepad")
+    desktop.perform(Action.wait())
+    assert time.monotonic() - began >= 0.15
 
 
 def test_commands_for_set_up_and_criteria(desktop: FakeDesktop) -> None:

@@ -1,14 +1,16 @@
-"""How fast environments are: many desktops at once with everything included, and against stable-baselines3's way.
+"""How fast environments are: many desktops at once, everything included, and stable-baselines3's way.
 
-The agent is ``random`` of ``operant.agents`` (it mostly clicks, and seldom says that it is done), the tasks are the easy
-ones of the core suite, the observation is 160x100. Both sides hold the same number of the same environments and get
-the same kind of actions; warming up is not measured.
+The agent is ``random`` of ``operant.agents`` (it mostly clicks, and seldom says that it is done), the tasks
+are the easy ones of the core suite, the observation is 160x100. Both sides hold the same number of the same
+environments and get the same kind of actions; warming up is not measured.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from operant.agents.base import TaskView
@@ -35,8 +37,15 @@ GOALS: dict[str, tuple[float, bool]] = {
     "sb3_vec_ratio": (1.5, False),
 }
 
-OPTIONS: dict[str, Any] = {"suite": "core", "difficulty": "EASY", "size": (160, 100), "action_mode": "canonical"}
+OPTIONS: dict[str, Any] = {
+    "suite": "core",
+    "difficulty": "EASY",
+    "size": (160, 100),
+    "action_mode": "canonical",
+}
 BROWSER = "chromium"
+TURNS = 3
+WARM_UP_S = 5.0
 MOST_STEPS = 200  # of an oracle; the task's own cap comes first
 
 
@@ -71,96 +80,112 @@ def measure_env(
     sb3: bool = True,
     oracles: bool = True,
 ) -> dict[str, Any]:
-    """Everything at once."""
-    result = measure_vector(progress, num_envs, spares, seconds)
-    if sb3:
-        result |= measure_sb3(progress, num_envs, seconds)
-        if result["sb3_steps_per_s"]:
+    """Everything. Each way of stepping gets so many seconds, in turns, so that all meet the same machine."""
+    result: dict[str, Any] = {"num_envs": num_envs}
+    with contextlib.ExitStack() as stack:
+        progress(f"starting {num_envs} desktops and spares")
+        ours = stack.enter_context(contextlib.closing(Ours(num_envs, spares)))
+        ways: dict[str, Callable[[float], int]] = {"": ours.as_they_come, "in_step_": ours.in_step}
+        if sb3:
+            progress(f"starting {num_envs} processes for SubprocVecEnv")
+            ways["sb3_"] = stack.enter_context(contextlib.closing(Theirs(num_envs))).step
+        counts = dict.fromkeys(ways, 0)
+        elapsed = dict.fromkeys(ways, 0.0)
+        waited = dict.fromkeys(ways, 0.0)
+        episodes = dict.fromkeys(ways, 0)
+        for turn in range(TURNS):
+            for name, way in ways.items():
+                progress(f"turn {turn + 1} of {TURNS}: {name or 'as they come'}")
+                # Episodes that were prepared while others had their turn would be a present: use them up.
+                way(min(WARM_UP_S, seconds))
+                stats = replace(ours.vector.stats)
+                began = time.perf_counter()
+                counts[name] += way(seconds / TURNS)
+                elapsed[name] += time.perf_counter() - began
+                waited[name] += ours.vector.stats.reset_wait_s - stats.reset_wait_s
+                episodes[name] += ours.vector.stats.episodes - stats.episodes
+        for name in ways:
+            key = "sb3_steps_per_s" if name == "sb3_" else f"{name}env_steps_per_s"
+            result[key] = counts[name] / elapsed[name]
+            if name != "sb3_":
+                result[f"{name}reset_share"] = waited[name] / (elapsed[name] * num_envs)
+                result[f"{name}steps_per_episode"] = counts[name] / max(1, episodes[name])
+        if sb3:
             result["sb3_vec_ratio"] = result["env_steps_per_s"] / result["sb3_steps_per_s"]
+            result["sb3_in_step_ratio"] = result["in_step_env_steps_per_s"] / result["sb3_steps_per_s"]
+        result |= {"spares": ours.vector.spares, "infra_errors": ours.vector.stats.infra_errors}
     return result | (measure_oracles(progress) if oracles else {})
 
 
-def measure_vector(progress: Progress, num_envs: int, spares: int | None, seconds: float) -> dict[str, Any]:
-    progress(f"starting {num_envs} desktops and spares")
-    vector = DesktopVectorEnv(num_envs, spares=spares, **OPTIONS)
-    try:
-        agents = RandomAgents(num_envs)
-        _, infos = vector.reset(seed=0)
-        for index in range(num_envs):
-            agents.begin(index, infos["instruction"][index])
+class Ours:
+    """The vector environment, stepped by random agents."""
 
-        def together(duration: float) -> tuple[int, float]:
-            """All environments in step."""
-            count, began = 0, time.perf_counter()
-            while time.perf_counter() - began < duration:
-                infos = vector.step(agents.act(range(num_envs)))[4]
-                agents.begin_new(infos, range(num_envs))
-                count += num_envs
-            return count, time.perf_counter() - began
+    def __init__(self, num_envs: int, spares: int | None) -> None:
+        self.vector = DesktopVectorEnv(num_envs, spares=spares, **OPTIONS)
+        self.agents = RandomAgents(num_envs)
+        self.all = range(num_envs)
+        _, infos = self.vector.reset(seed=0)
+        for index in self.all:
+            self.agents.begin(index, infos["instruction"][index])
 
-        def as_they_come(duration: float) -> tuple[int, float]:
-            """Every environment gets its next action as soon as it is back."""
-            count, began = 0, time.perf_counter()
-            vector.send(agents.act(range(num_envs)))
-            while time.perf_counter() - began < duration:
-                *_, infos, indices = vector.recv(1)
-                agents.begin_new(infos, indices)
-                vector.send(agents.act(indices), indices)
-                count += len(indices)
-            elapsed = time.perf_counter() - began
-            *_, infos, indices = vector.recv()
-            agents.begin_new(infos, indices)
-            return count, elapsed
+    def as_they_come(self, duration: float) -> int:
+        """Every environment gets its next action as soon as it is back."""
+        count, began = 0, time.perf_counter()
+        self.vector.send(self.agents.act(self.all))
+        while True:
+            *_, infos, indices = self.vector.recv(1)
+            self.agents.begin_new(infos, indices)
+            count += len(indices)
+            if time.perf_counter() - began >= duration:
+                break
+            self.vector.send(self.agents.act(indices), indices)
+        *_, infos, indices = self.vector.recv()
+        self.agents.begin_new(infos, indices)
+        return count + len(indices)
 
-        progress("warming up")
-        as_they_come(min(5.0, seconds))
-        result: dict[str, Any] = {}
-        for prefix, way in (("", as_they_come), ("in_step_", together)):
-            progress(f"stepping {num_envs} desktops {'in step' if prefix else 'as they come'}")
-            waited, episodes = vector.stats.reset_wait_s, vector.stats.episodes
-            count, elapsed = way(seconds)
-            waited, episodes = vector.stats.reset_wait_s - waited, vector.stats.episodes - episodes
-            result[f"{prefix}env_steps_per_s"] = count / elapsed
-            result[f"{prefix}reset_share"] = waited / (elapsed * num_envs)
-            result[f"{prefix}steps_per_episode"] = count / max(1, episodes)
-        extra = {"num_envs": num_envs, "spares": vector.spares, "infra_errors": vector.stats.infra_errors}
-        return {**result, **extra}
-    finally:
-        vector.close()
+    def in_step(self, duration: float) -> int:
+        """All environments together."""
+        count, began = 0, time.perf_counter()
+        while time.perf_counter() - began < duration:
+            infos = self.vector.step(self.agents.act(self.all))[4]
+            self.agents.begin_new(infos, self.all)
+            count += len(self.all)
+        return count
+
+    def close(self) -> None:
+        self.vector.close()
 
 
-def measure_sb3(progress: Progress, num_envs: int, seconds: float) -> dict[str, Any]:
+class Theirs:
     """The same environments in stable-baselines3's SubprocVecEnv, each in a process of its own."""
-    try:
-        from stable_baselines3.common.vec_env import SubprocVecEnv
-    except ImportError:
-        return {"sb3_steps_per_s": None, "sb3_vec_ratio": None, "sb3_note": "pip install 'operant[dev]'"}
-    progress(f"starting {num_envs} processes for SubprocVecEnv")
-    # A fork would copy this process's threads halfway; a fork server starts clean.
-    vector = SubprocVecEnv([_make_env for _ in range(num_envs)], start_method="forkserver")
-    try:
-        agents = RandomAgents(num_envs)
-        vector.reset()
-        for index in range(num_envs):
-            agents.begin(index, vector.reset_infos[index]["instruction"])
 
-        def steps(duration: float) -> tuple[int, float]:
-            count, began = 0, time.perf_counter()
-            while time.perf_counter() - began < duration:
-                _, _, dones, _ = vector.step(agents.act(range(num_envs)))  # type: ignore[arg-type]
-                for index in range(num_envs):
-                    if dones[index]:
-                        agents.begin(index, vector.reset_infos[index]["instruction"])
-                count += num_envs
-            return count, time.perf_counter() - began
+    def __init__(self, num_envs: int) -> None:
+        try:
+            from stable_baselines3.common.vec_env import SubprocVecEnv
+        except ImportError as error:
+            raise OperantError(
+                "stable-baselines3 is not installed", hint="pip install stable-baselines3, or say --no-sb3"
+            ) from error
+        # A fork would copy this process's threads halfway; a fork server starts clean.
+        self.vector = SubprocVecEnv([_make_env for _ in range(num_envs)], start_method="forkserver")
+        self.agents = RandomAgents(num_envs)
+        self.all = range(num_envs)
+        self.vector.reset()
+        for index in self.all:
+            self.agents.begin(index, self.vector.reset_infos[index]["instruction"])
 
-        progress("warming up SubprocVecEnv")
-        steps(min(5.0, seconds))
-        progress(f"stepping {num_envs} environments of SubprocVecEnv")
-        count, elapsed = steps(seconds)
-        return {"sb3_steps_per_s": count / elapsed}
-    finally:
-        vector.close()
+    def step(self, duration: float) -> int:
+        count, began = 0, time.perf_counter()
+        while time.perf_counter() - began < duration:
+            dones = self.vector.step(self.agents.act(self.all))[2]  # type: ignore[arg-type]
+            for index in self.all:
+                if dones[index]:
+                    self.agents.begin(index, self.vector.reset_infos[index]["instruction"])
+            count += len(self.all)
+        return count
+
+    def close(self) -> None:
+        self.vector.close()
 
 
 def _make_env() -> DesktopEnv:

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Measure how fast desktops and environments are on this machine.")
+app = typer.Typer(
+    no_args_is_help=True, help="Measure how fast desktops and environments are on this machine."
+)
 
 Json = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON on stdout.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")]
@@ -60,7 +62,7 @@ def env(
     sb3: Annotated[bool, typer.Option(help="Also measure stable-baselines3's SubprocVecEnv.")] = True,
     oracles: Annotated[bool, typer.Option(help="Also time the oracles of the core suite.")] = True,
 ) -> None:
-    """Environments with everything included: a random agent on the core suite's easy tasks, 160x100 observations."""
+    """Environments, everything included: a random agent on the core suite's easy tasks, seen at 160x100."""
     from operant.bench.env import GOALS, measure_env
     from operant.bench.record import provenance
 
@@ -81,7 +83,9 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(text + " ...")
 
 
-def _deliver(result: dict[str, Any], as_json: bool, out: Path | None, table: Callable[[dict[str, Any]], Any]) -> None:
+def _deliver(
+    result: dict[str, Any], as_json: bool, out: Path | None, table: Callable[[dict[str, Any]], Any]
+) -> None:
     from rich.console import Console
 
     from operant.bench.record import write_json
@@ -132,7 +136,9 @@ def _goal_table(title: str, result: dict[str, Any], goals: dict[str, tuple[float
     """Every number, and how it stands to its goal."""
     from rich.table import Table
 
-    table = Table("measure", "here", "goal", "", title=f"{title}, {result['date']}, commit {result['commit']}")
+    table = Table(
+        "measure", "here", "goal", "", title=f"{title}, {result['date']}, commit {result['commit']}"
+    )
     for key, value in result.items():
         if not isinstance(value, (int, float)):
             continue

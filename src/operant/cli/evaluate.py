@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from operant.evaluation.plan import Asked
+    from operant.evaluation.plan import Asked, Instances
     from operant.rollout.episode import EpisodeResult
-    from operant.tasks.task import Task
 
 app = typer.Typer()
 
@@ -24,7 +23,10 @@ app = typer.Typer()
 def evaluate(
     agent: Annotated[str, typer.Option(help="random, noop, done, fail, oracle, or module:factory.")],
     suite: Annotated[str | None, typer.Option(help="The suite to play.")] = None,
-    split: Annotated[str, typer.Option(help="Instances to play: heldout or train.")] = "heldout",
+    split: Annotated[
+        str | None,
+        typer.Option(help="Instances to play: heldout or train.", show_default="heldout; train for --tasks"),
+    ] = None,
     tasks: Annotated[
         Path | None,
         typer.Option(help="Play the tasks of this file instead of a suite.", exists=True, dir_okay=False),
@@ -56,19 +58,20 @@ def evaluate(
     sys.path.insert(0, os.getcwd())  # where people keep an agent of their own
 
     from operant.agents.registry import agent_factory
-    from operant.evaluation.plan import Asked, plan_tasks, plan_templates
+    from operant.evaluation.plan import Asked, plan_episodes
     from operant.evaluation.run import Run
     from operant.evaluation.runner import evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
 
     make_agent = agent_factory(agent)
-    seeds = range(seed, seed + episodes)
-    if suite is not None:
-        from operant.tasks.suites import load_suite
-
-        plan = plan_templates(load_suite(suite), seeds, split=split, difficulty=level, max_steps=max_steps)
-    else:
-        plan = plan_tasks(_load(tasks), seeds, difficulty=level, max_steps=max_steps)
+    plan = plan_episodes(
+        _templates(suite, tasks),
+        range(seed, seed + episodes),
+        # Tasks of a file need not have blanks, and then they have no held-out instances.
+        split=split or ("heldout" if tasks is None else "train"),
+        difficulty=level,
+        max_steps=max_steps,
+    )
     first = make_agent()
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout)
     made = [first]
@@ -111,11 +114,14 @@ def _difficulty(name: str | None) -> Any:
         raise typer.BadParameter(f"{name!r} is none of {names}", param_hint="--difficulty") from None
 
 
-def _load(path: Path | None) -> list[Task]:
-    from operant.tasks.loaders import load_tasks
+def _templates(suite: str | None, tasks: Path | None) -> Sequence[Instances]:
+    if tasks is not None:
+        from operant.tasks.loaders import load_templates
 
-    assert path is not None
-    return list(load_tasks(path))
+        return load_templates(tasks)
+    from operant.tasks.suites import load_suite
+
+    return load_suite(str(suite))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def show(
         bool, typer.Option(help="Write report.html, figure.png and summary.json into the directory.")
     ] = True,
 ) -> None:
-    """Success by difficulty, application and task, with 95 % Wilson intervals, over all that was asked for."""
+    """Success by difficulty, application and task, with 95 % Wilson intervals, over all asked for."""
     from rich.console import Console
 
     from operant.evaluation.comparison import compare as compare_lines

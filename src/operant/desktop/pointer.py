@@ -15,6 +15,7 @@ __all__ = ["Pointer"]
 PRESS, RELEASE, MOTION = 4, 5, 6  # XTEST event types
 BUTTONS = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3, Button.BACK: 8, Button.FORWARD: 9}
 WHEEL_UP, WHEEL_DOWN, WHEEL_LEFT, WHEEL_RIGHT = 4, 5, 6, 7
+CLICKS_APART_S = 0.01  # Chromium takes presses of one millisecond for one
 DRAG_STRIDE = 24  # pixels between the motions of a drag: toolkits start a drag only after real movement
 
 
@@ -45,7 +46,10 @@ class Pointer:
     def click(self, place: tuple[int, int] | None, button: Button, clicks: int) -> None:
         code = BUTTONS[button]
         motion = [(MOTION, 0, *place)] if place else []
-        self._send(*motion, *[(PRESS, code, 0, 0), (RELEASE, code, 0, 0)] * clicks)
+        self._send(*motion, (PRESS, code, 0, 0), (RELEASE, code, 0, 0))
+        for _again in range(clicks - 1):
+            self.pause(CLICKS_APART_S)
+            self._send((PRESS, code, 0, 0), (RELEASE, code, 0, 0))
 
     def scroll(self, right: int, down: int) -> None:
         """Turn the wheels by whole notches; negative is left and up."""

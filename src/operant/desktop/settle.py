@@ -51,7 +51,10 @@ def settle(display: Display, config: SettleConfig, busy: Busy | None) -> StepRes
         elif busy is None or time.monotonic() >= busy_deadline:
             return _result(began, changed, settled=True)
         elif not busy(due=time.monotonic() < changed_at + FRAMES_S, surely=True):
-            return _result(began, changed, settled=True)
+            if not display.wait_damage(0.0):
+                return _result(began, changed, settled=True)
+            changed, changed_at = True, time.monotonic()  # it drew while we asked, and then went to sleep
+            window = quiet
         else:
             window = quiet
 

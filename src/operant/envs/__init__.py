@@ -1,7 +1,7 @@
 """Environments: one task on one desktop, the Gymnasium environments over it, and many of them at once.
 
-Importing this registers ``operant/Desktop-v0``. Gymnasium itself looks for no plug-ins any more, so either import
-it first or let Gymnasium do so: ``gymnasium.make("operant.envs:operant/Desktop-v0")``.
+Importing this registers ``operant/Desktop-v0``. Gymnasium itself looks for no plug-ins any more, so either
+import it first or let Gymnasium do so: ``gymnasium.make("operant.envs:operant/Desktop-v0")``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from operant.envs.vector import DesktopVectorEnv
 
 __all__ = [
-    "ENV_ID", "DesktopEnv", "DesktopVectorEnv", "FlatDesktop", "Reward", "RewardHackAlarm", "TaskEnvironment", "TaskSource",
+    "ENV_ID", "DesktopEnv", "DesktopVectorEnv", "FlatDesktop", "Reward", "RewardHackAlarm", "TaskEnvironment",
+    "TaskSource",
 ]  # fmt: skip
 
 ENV_ID = "operant/Desktop-v0"

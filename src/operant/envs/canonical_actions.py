@@ -50,6 +50,7 @@ class CanonicalActions:
     def decode(self, action: Any, instruction: str) -> Action:
         if not isinstance(action, Action):
             raise InvalidAction(
-                f"{type(action).__name__} is not an action", hint='action_mode="canonical" takes operant.types.Action'
+                f"{type(action).__name__} is not an action",
+                hint='action_mode="canonical" takes operant.types.Action',
             )
         return action

@@ -4,9 +4,9 @@
 >>> env = gymnasium.make("operant/Desktop-v0", suite="core", difficulty="EASY")     # doctest: +SKIP
 >>> observation, info = env.reset(seed=1)                                           # doctest: +SKIP
 
-The same seed gives the same task instance and the same first frame. ``info`` holds the task, the instruction, the
-terms of the reward and, at the end, the typed outcome; where ``info["discard"]`` is true the desktop or the
-verifier failed, and the episode is no experience. The full-size view is in ``env.unwrapped.observation``.
+The same seed gives the same task instance and the same first frame. ``info`` holds the task, the instruction,
+the terms of the reward and, at the end, the typed outcome; where ``info["discard"]`` is true the desktop or
+the verifier failed, and the episode is no experience. The full-size view is in ``env.unwrapped.observation``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig
 from operant.envs.rewards import Reward
-from operant.envs.stage import ActionCoder, Coding, Stage
+from operant.envs.stage import MACHINE_FAILURES, ActionCoder, Coding, Stage
 from operant.envs.task_source import TaskSource
-from operant.errors import DesktopError, SetupFailed, TaskError
+from operant.errors import TaskError
 from operant.tasks.task import Task
 from operant.tasks.template import Template
 from operant.types import Difficulty, Observation
@@ -46,8 +46,9 @@ def start_desktop(config: DesktopConfig) -> SandboxDesktop:
 class DesktopEnv(gymnasium.Env[Any, Any]):
     """One desktop. It is started at the first reset, and replaced when it fails.
 
-    ``tasks`` (tasks or templates) stands in for suite and difficulty. ``size`` is the size of the observed screen, that of
-    the desktop itself is in ``desktop``. ``reset(options={"task": ..., "task_seed": ...})`` asks for one task, by id or as it is.
+    ``tasks`` (tasks or templates) stands in for suite and difficulty. ``size`` is the size of the observed
+    screen, that of the desktop itself is in ``desktop``. ``reset(options={"task": ..., "task_seed": ...})``
+    asks for one task, by id or as it is.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012 - as Gymnasium wants it
@@ -72,7 +73,9 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         self.source = (
-            TaskSource.of(suite, split, difficulty, unseen=unseen) if tasks is None else TaskSource(tasks, split)
+            TaskSource.of(suite, split, difficulty, unseen=unseen)
+            if tasks is None
+            else TaskSource(tasks, split)
         )
         self.coding = Coding.of(
             size=size,
@@ -104,7 +107,9 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
             raise TaskError("no episode has begun", hint="call reset() first")
         return self._stage.task
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         task = self._choose(options or {})
         for attempt in range(TRIES):
@@ -115,7 +120,7 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
                     self._stage.desktop.reset()
                 info = self._stage.begin(task)
                 return self._stage.look(), info
-            except (DesktopError, SetupFailed):
+            except MACHINE_FAILURES:
                 self.infra_errors += 1
                 self._drop_desktop()
                 if attempt == TRIES - 1:

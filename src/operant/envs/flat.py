@@ -1,7 +1,8 @@
-"""A flat action space and image observations, for learners that know nothing else (such as stable-baselines3).
+"""A flat action space and image observations, for learners that know nothing else (stable-baselines3).
 
-``FlatActions`` says a hybrid action as nine whole numbers: kind, column and row of a grid over the screen, column and row
-of a second point (the end of a drag, or how far to scroll), key, and the words to type (first, how many more, Enter). Every number is always valid.
+``FlatActions`` says a hybrid action as nine whole numbers: kind, column and row of a grid over the screen,
+column and row of a second point (the end of a drag, or how far to scroll), key, and the words to type (first,
+how many more, Enter). Every number is always valid.
 """
 
 from __future__ import annotations
@@ -25,10 +26,14 @@ WORDS = 8  # the longest span, in tokens
 
 
 class FlatActions:
-    """Whole numbers (``MultiDiscrete``), or the same as numbers in [-1, 1] (``Box``) that are cut into as many steps."""
+    """Whole numbers (``MultiDiscrete``), or numbers in [-1, 1] (``Box``) that are cut into as many steps."""
 
     def __init__(
-        self, hybrid: HybridActions | None = None, grid: tuple[int, int] = (32, 20), *, continuous: bool = False
+        self,
+        hybrid: HybridActions | None = None,
+        grid: tuple[int, int] = (32, 20),
+        *,
+        continuous: bool = False,
     ) -> None:
         self.hybrid = hybrid or HybridActions()
         self.grid = grid
@@ -40,7 +45,9 @@ class FlatActions:
         )
         self.continuous = continuous
         self.space: spaces.Space[Any] = (
-            spaces.Box(-1.0, 1.0, (len(self.counts),), np.float32) if continuous else spaces.MultiDiscrete(self.counts)
+            spaces.Box(-1.0, 1.0, (len(self.counts),), np.float32)
+            if continuous
+            else spaces.MultiDiscrete(self.counts)
         )
 
     def decode(self, action: Any, instruction: str) -> Action:
@@ -78,8 +85,8 @@ class FlatActions:
 class FlatDesktop(gymnasium.Wrapper[Any, Any, Any, Any]):
     """A desktop environment with a flat action space. ``observe`` says what is seen:
 
-    ``image``, the screen alone, (height, width, 3); ``dict``, screen, instruction and state; ``vector``, all in one row of
-    numbers in [0, 1].
+    ``image``, the screen alone, (height, width, 3); ``dict``, screen, instruction and state; ``vector``, all
+    in one row of numbers in [0, 1].
     """
 
     def __init__(
@@ -104,7 +111,9 @@ class FlatDesktop(gymnasium.Wrapper[Any, Any, Any, Any]):
             self.observation_space = spaces.Box(0.0, 1.0, (length,), np.float32)
         self._instruction = ""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, options=options)
         self._instruction = info["instruction"]
         return self._seen(observation), info
@@ -133,6 +142,7 @@ def _parts(observation: dict[str, npt.NDArray[Any]]) -> Any:
 
 def _vector(observation: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
     parts = [
-        part.ravel().astype(np.float32) / (255.0 if part.dtype == np.uint8 else 1.0) for part in observation.values()
+        part.ravel().astype(np.float32) / (255.0 if part.dtype == np.uint8 else 1.0)
+        for part in observation.values()
     ]
     return np.concatenate(parts)

@@ -1,22 +1,21 @@
 """Actions as a Gymnasium space: what to do, and the parameters of whatever that is.
 
-| part     | space                 | used by                             | meaning                                       |
-|----------|-----------------------|-------------------------------------|-----------------------------------------------|
-| `type`   | Discrete(kinds)       | always                              | index into ``kinds``                          |
-| `point`  | Box [0, 1]^2          | clicks, move, drag, scroll          | x and y as fractions of the screen            |
-| `end`    | Box [0, 1]^2          | drag                                | where the drag ends                           |
-| `span`   | MultiDiscrete([T, T]) | type, answer                        | first and last token of the instruction       |
-| `enter`  | Discrete(2)           | type                                | whether Enter follows                         |
-| `key`    | Discrete(keys)        | key                                 | index into ``keys``                           |
-| `scroll` | Box [-10, 10]^2       | scroll                              | notches right and down                        |
+| part     | space                 | used by                    | meaning                                 |
+|----------|-----------------------|----------------------------|-----------------------------------------|
+| `type`   | Discrete(kinds)       | always                     | index into ``kinds``                    |
+| `point`  | Box [0, 1]^2          | clicks, move, drag, scroll | x and y as fractions of the screen      |
+| `end`    | Box [0, 1]^2          | drag                       | where the drag ends                     |
+| `span`   | MultiDiscrete([T, T]) | type, answer               | first and last token of the instruction |
+| `enter`  | Discrete(2)           | type                       | whether Enter follows                   |
+| `key`    | Discrete(keys)        | key                        | index into ``keys``                     |
+| `scroll` | Box [-10, 10]^2       | scroll                     | notches right and down                  |
 
-Parts that a kind does not use are ignored. ``encode`` goes the other way, for demonstrations: an oracle's action
-as the space says it, where it can.
+Parts that a kind does not use are ignored. ``encode`` goes the other way, for demonstrations: an oracle's
+action as the space says it, where it can.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,9 +44,10 @@ CLICKS: dict[str, tuple[Button, int]] = {
 }
 #: Keys pressed together are joined by "+".
 DEFAULT_KEYS = (
-    "enter", "tab", "shift+tab", "esc", "space", "backspace", "delete", "up", "down", "left", "right", "home", "end",
-    "pageup", "pagedown", "ctrl+a", "ctrl+c", "ctrl+x", "ctrl+v", "ctrl+z", "ctrl+s", "ctrl+shift+s", "ctrl+n",
-    "ctrl+o", "ctrl+f", "ctrl+h", "ctrl+l", "ctrl+t", "ctrl+w", "ctrl+q", "alt+f4", "alt+tab", "f2", "f5", "f11",
+    "enter", "tab", "shift+tab", "esc", "space", "backspace", "delete", "up", "down", "left", "right", "home",
+    "end", "pageup", "pagedown", "ctrl+a", "ctrl+c", "ctrl+x", "ctrl+v", "ctrl+z", "ctrl+s", "ctrl+shift+s",
+    "ctrl+n", "ctrl+o", "ctrl+f", "ctrl+h", "ctrl+l", "ctrl+t", "ctrl+w", "ctrl+q", "alt+f4", "alt+tab", "f2",
+    "f5", "f11",
 )  # fmt: skip
 MOST_NOTCHES = 10.0
 TOLERANCE = 1e-4  # how far beyond the edge of the screen rounding may put a point
@@ -139,7 +139,9 @@ class HybridActions:
             coded["point"][:] = action.point.x, action.point.y
         if kind == "scroll":
             per_notch = 100.0 if action.unit is ScrollUnit.PIXEL else 1.0
-            coded["scroll"][:] = np.clip((action.dx / per_notch, action.dy / per_notch), -MOST_NOTCHES, MOST_NOTCHES)
+            coded["scroll"][:] = np.clip(
+                (action.dx / per_notch, action.dy / per_notch), -MOST_NOTCHES, MOST_NOTCHES
+            )
         elif kind == "drag":
             if len(action.path) < 2:
                 raise ActionNotExpressible("a drag from wherever the pointer is")
@@ -148,7 +150,9 @@ class HybridActions:
         elif kind == "key":
             chord = tuple(canonical_key(key) for key in action.keys)
             if chord not in self.chords:
-                raise ActionNotExpressible(f"the key {'+'.join(chord)} is not in the list of this action space")
+                raise ActionNotExpressible(
+                    f"the key {'+'.join(chord)} is not in the list of this action space"
+                )
             coded["key"] = self.chords.index(chord)
         elif kind in ("type", "answer"):
             text = action.text.removesuffix("\n") if kind == "type" else action.text
@@ -163,23 +167,29 @@ class HybridActions:
     def _kind(action: Action) -> str:
         if action.kind is ActionKind.CLICK:
             wanted = (action.button, action.clicks)
-            return next((kind for kind, clicks in CLICKS.items() if clicks == wanted), "click of another kind")
+            return next(
+                (kind for kind, clicks in CLICKS.items() if clicks == wanted), "click of another kind"
+            )
         return str(action.kind.value)
 
 
 def _part(action: Mapping[str, Any], name: str) -> Any:
     if name not in action:
-        raise InvalidAction(f"the action has no {name!r}", hint="an action is a dict as the action space samples it")
+        raise InvalidAction(
+            f"the action has no {name!r}", hint="an action is a dict as the action space samples it"
+        )
     return action[name]
 
 
 def _index(action: Mapping[str, Any], name: str, count: int) -> int:
     value = np.asarray(_part(action, name))
-    if value.size != 1 or not math.isfinite(float(value.reshape(()) if value.shape == () else value.ravel()[0])):
+    if value.size != 1 or not np.isfinite(value).all():
         raise InvalidAction(f"{name!r} is not one number: {value!r}")
     index = int(value.ravel()[0])
     if not 0 <= index < count:
-        raise InvalidAction(f"{name}={index} is not in the action space", hint=f"it goes from 0 to {count - 1}")
+        raise InvalidAction(
+            f"{name}={index} is not in the action space", hint=f"it goes from 0 to {count - 1}"
+        )
     return index
 
 
@@ -195,5 +205,7 @@ def _pair(action: Mapping[str, Any], name: str) -> tuple[float, float]:
 def _point(action: Mapping[str, Any], name: str) -> Point:
     x, y = _pair(action, name)
     if not (-TOLERANCE <= x <= 1 + TOLERANCE and -TOLERANCE <= y <= 1 + TOLERANCE):
-        raise InvalidAction(f"{name}=({x:g}, {y:g}) is off the screen", hint="x and y are fractions in [0, 1]")
+        raise InvalidAction(
+            f"{name}=({x:g}, {y:g}) is off the screen", hint="x and y are fractions in [0, 1]"
+        )
     return Point(min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0))

@@ -1,7 +1,8 @@
 """Instructions as numbers: UTF-8 bytes of a fixed length, and the words that a TYPE action can copy.
 
-A token is a run of letters, digits and underscores, or one other character that is not a space. Text to type is
-a span of tokens, first to last inclusive, with whatever stands between them: ``quiet-harbor.txt`` is five tokens.
+A token is a run of letters, digits and underscores, or one other character that is not a space. Text to type
+is a span of tokens, first to last inclusive, with whatever stands between them: ``quiet-harbor.txt`` is five
+tokens.
 """
 
 from __future__ import annotations

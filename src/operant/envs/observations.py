@@ -1,11 +1,11 @@
 """Observations as a Gymnasium space: the screen made small, the instruction as bytes, the rest as numbers.
 
-| part          | space                       | what it is                                                       |
-|---------------|-----------------------------|------------------------------------------------------------------|
-| `screen`      | Box uint8 (height, width, 3)| RGB at the size that was asked for                               |
-| `instruction` | Box uint8 (bytes,)          | UTF-8, filled up with zeros                                      |
-| `state`       | Box [0, 1] (``FIELDS``,)    | pointer, steps, last action, what is held down, windows          |
-| `tree`        | Box uint8 (bytes,)          | only with ``tree_bytes``: shown widgets, one a line, tab-separated|
+| part          | space                        | what it is                                              |
+|---------------|------------------------------|---------------------------------------------------------|
+| `screen`      | Box uint8 (height, width, 3) | RGB at the size that was asked for                      |
+| `instruction` | Box uint8 (bytes,)           | UTF-8, filled up with zeros                             |
+| `state`       | Box [0, 1] (``FIELDS``,)     | pointer, steps, last action, what is held down, windows |
+| `tree`        | Box uint8 (bytes,)           | with ``tree_bytes``: shown widgets, one a line, by tabs |
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gymnasium import spaces
 from operant.envs.instruction import encode_text
 from operant.envs.screens import shrink
 from operant.errors import ConfigError
-from operant.types import ActionKind, Node, Observation, Size
+from operant.types import ActionKind, Node, Observation
 
 __all__ = ["FIELDS", "ObservationCoder", "describe_tree"]
 
@@ -41,7 +41,9 @@ _AT = {name: index for index, name in enumerate(FIELDS)}
 class ObservationCoder:
     """The space, and how an observation is written into it."""
 
-    def __init__(self, size: tuple[int, int] = (160, 100), instruction_bytes: int = 256, tree_bytes: int = 0) -> None:
+    def __init__(
+        self, size: tuple[int, int] = (160, 100), instruction_bytes: int = 256, tree_bytes: int = 0
+    ) -> None:
         width, height = size
         if width < 1 or height < 1:
             raise ConfigError(f"a screen of {width}x{height} pixels has no area")
@@ -59,14 +61,18 @@ class ObservationCoder:
     def empty(self) -> dict[str, npt.NDArray[Any]]:
         return {name: np.zeros(space.shape, space.dtype) for name, space in self.space.spaces.items()}  # type: ignore[arg-type]
 
-    def encode(self, observation: Observation, out: dict[str, npt.NDArray[Any]] | None = None) -> dict[str, npt.NDArray[Any]]:
+    def encode(
+        self, observation: Observation, out: dict[str, npt.NDArray[Any]] | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
         """Write it into ``out`` (such as rows of a batch), or into new arrays."""
         out = self.empty() if out is None else out
         shrink(observation.screen, self.width, self.height, out["screen"])
         encode_text(observation.instruction, len(out["instruction"]), out["instruction"])
         _write_state(observation, out["state"])
         if self.with_tree:
-            encode_text(describe_tree(observation.tree) if observation.tree else "", len(out["tree"]), out["tree"])
+            encode_text(
+                describe_tree(observation.tree) if observation.tree else "", len(out["tree"]), out["tree"]
+            )
         return out
 
 
@@ -99,7 +105,7 @@ def _write_state(observation: Observation, out: npt.NDArray[np.float32]) -> None
         out[_AT["focused_x"] :] = np.clip(box, 0.0, 1.0)
 
 
-def describe_tree(tree: Node, size: Size | None = None) -> str:
+def describe_tree(tree: Node) -> str:
     """The shown widgets, one a line: role, name, text, states and box, separated by tabs."""
     lines = []
     for node in tree.walk():

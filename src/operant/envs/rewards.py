@@ -1,8 +1,8 @@
-"""Rewards: 1 for success and nothing else, unless you add shaping by name; and the alarm for when it is gamed.
+"""Rewards: 1 for success and nothing else, unless shaping is added by name; and an alarm against its misuse.
 
 Every term is logged apart, so shaped return is never taken for progress. Terms made of a potential add
-``gamma * phi(next) - phi(now)`` with ``phi = 0`` at the end, which changes no optimal policy (Ng et al., 1999); the
-others can be gamed, and ``RewardHackAlarm`` watches for it: shaped return up, success flat.
+``gamma * phi(next) - phi(now)`` with ``phi = 0`` at the end, which changes no optimal policy (Ng et al.,
+1999); the others can be gamed, and ``RewardHackAlarm`` watches for it: shaped return up, success flat.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from operant.envs.task_environment import TaskEnvironment
 
 __all__ = [
-    "HackAlert", "InvalidPenalty", "Moment", "Potential", "Progress", "Reward", "RewardHackAlarm", "RewardTerm",
-    "ScreenChange", "StepCost", "progress_of",
+    "HackAlert", "InvalidPenalty", "Moment", "Potential", "Progress", "Reward", "RewardHackAlarm",
+    "RewardTerm", "ScreenChange", "StepCost", "progress_of",
 ]  # fmt: skip
 
 SUCCESS = "success"
@@ -177,21 +177,23 @@ class HackAlert:
 
     def __str__(self) -> str:
         return (
-            f"reward hacking? after {self.episodes} episodes shaped return went from {self.return_before:.2f} to "
-            f"{self.return_now:.2f}, most of it by {self.term!r}, while success went from {self.success_before:.0%} "
-            f"to {self.success_now:.0%}"
+            f"reward hacking? after {self.episodes} episodes shaping pays {self.return_now:.2f} instead of "
+            f"{self.return_before:.2f}, most of it by {self.term!r}, while success went from "
+            f"{self.success_before:.0%} to {self.success_now:.0%}"
         )
 
 
 class RewardHackAlarm:
     """Compares the last ``window`` episodes with a reference: the first ones, or the last time success rose.
 
-    It fires when what the shaping pays rose by more than ``rise`` and three standard errors, and success neither rose
-    by more than ``flat`` and two standard errors nor is high already. ``record`` gives the alert each time it holds;
-    it is logged once per reference.
+    It fires when what the shaping pays rose by more than ``rise`` and three standard errors, and success
+    neither rose by more than ``flat`` and two standard errors nor is high already. ``record`` gives the alert
+    each time it holds; it is logged once per reference.
     """
 
-    def __init__(self, window: int = 50, *, rise: float = 0.2, flat: float = 0.05, solved: float = 0.9) -> None:
+    def __init__(
+        self, window: int = 50, *, rise: float = 0.2, flat: float = 0.05, solved: float = 0.9
+    ) -> None:
         self.window = window
         self.rise = rise
         self.flat = flat

@@ -1,7 +1,7 @@
-"""One episode after another on one desktop, in the terms of a space: what all Gymnasium environments here share.
+"""One episode after another on one desktop, in the terms of a space: what the Gymnasium environments share.
 
-Puts the task environment, the coding of actions and observations and the reward together. A desktop that fails under
-an episode ends it as ``infra_error``: truncated, worth nothing, and marked to be discarded.
+Puts the task environment, the coding of actions and observations and the reward together. A desktop that
+fails under an episode ends it as ``infra_error``: truncated, worth nothing, and marked to be discarded.
 """
 
 from __future__ import annotations
@@ -17,14 +17,24 @@ from operant.envs.hybrid_actions import HybridActions
 from operant.envs.observations import ObservationCoder
 from operant.envs.rewards import Moment, Reward
 from operant.envs.task_environment import TaskEnvironment
-from operant.errors import ConfigError, DesktopError, InvalidAction, VerifierError
+from operant.errors import (
+    ApplicationError,
+    ConfigError,
+    DesktopError,
+    InvalidAction,
+    SetupFailed,
+    VerifierError,
+)
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome, Transition
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["ActionCoder", "Coding", "Ended", "Stage"]
+__all__ = ["MACHINE_FAILURES", "ActionCoder", "Coding", "Ended", "Stage"]
+
+#: What may go wrong without anybody having done anything wrong.
+MACHINE_FAILURES = (DesktopError, ApplicationError, SetupFailed, OSError)
 
 Arrays = dict[str, npt.NDArray[Any]]
 Ended = tuple[float, bool, bool, dict[str, Any]]
@@ -90,7 +100,7 @@ class Stage:
         return self.environment.task
 
     def begin(self, task: Task) -> dict[str, Any]:
-        """Set a task up on the desktop, which is in its initial state. Returns the info of the first observation."""
+        """Set a task up on the desktop, which is in its initial state. Returns what is to be known of it."""
         self.observation = self.environment.begin(task)
         self.totals, self.steps = {}, 0
         self.reward.begin(Moment(self.environment, self.observation, changed=False))
@@ -117,10 +127,10 @@ class Stage:
             else:
                 transition = self.environment.step(decoded)
             return self._judge(transition)
-        except DesktopError as error:
-            return self._give_up(Outcome.INFRA_ERROR, error.message)
         except VerifierError as error:
             return self._give_up(Outcome.VERIFIER_ERROR, error.message)
+        except MACHINE_FAILURES as error:
+            return self._give_up(Outcome.INFRA_ERROR, str(error))
 
     def _judge(self, transition: Transition) -> Ended:
         self.observation = transition.observation

@@ -23,7 +23,7 @@ MOST_SEEDS = 2**31 - 1
 
 
 class TaskSource:
-    """Draws tasks, every template as often as every other. Anything with this ``draw`` can stand in for it."""
+    """Draws tasks, every template as often as any other. Anything with this ``draw`` can stand in for it."""
 
     def __init__(self, tasks: Sequence[Task | Template], split: str = "train") -> None:
         if split not in SPLITS:
@@ -48,7 +48,7 @@ class TaskSource:
         apps: Sequence[str] | None = None,
         unseen: bool = False,
     ) -> TaskSource:
-        """The templates of a suite with that difficulty (or difficulties); the unseen ones only if asked for."""
+        """The templates of a suite with those difficulties; the unseen ones only if asked for."""
         if unseen and split == "train":
             raise TaskError("unseen tasks are never trained on", hint='say split="heldout"')
         wanted = _difficulties(difficulty)

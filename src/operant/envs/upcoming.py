@@ -1,7 +1,7 @@
 """Episodes that are being made ready while others run: the next ones, always so many ahead.
 
-Draws tasks, has the pool set each up on a desktop that is free, and hands out whichever is ready. What goes wrong with
-the machine on the way is tried again and counted; nobody ever sees it as an episode.
+Draws tasks, has the pool set each up on a desktop that is free, and hands out whichever is ready. What goes
+wrong with the machine on the way is tried again and counted; nobody ever sees it as an episode.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from operant.envs.stage import Coding, Stage
-from operant.errors import DesktopClosed, DesktopError, OperantError, PoolExhausted, SetupFailed
+from operant.envs.stage import MACHINE_FAILURES, Coding, Stage
+from operant.errors import DesktopClosed, OperantError, PoolExhausted
 from operant.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Upcoming:
                 self._prepare(coming)
 
     def take(self, *, in_order: bool = False, timeout_s: float = 120.0) -> tuple[Ready, float]:
-        """The first that is ready, or the oldest one if ``in_order``; also says how long that was waited for."""
+        """The first that is ready, or the oldest one if ``in_order``; and how long that took."""
         began = time.monotonic()
         with self._changed:
             while True:
@@ -118,7 +118,10 @@ class Upcoming:
         coming.future.add_done_callback(lambda future: self._done(coming, future, made))
 
     def _done(
-        self, coming: _Coming, future: concurrent.futures.Future[Lease], made: list[tuple[Stage, dict[str, Any]]]
+        self,
+        coming: _Coming,
+        future: concurrent.futures.Future[Lease],
+        made: list[tuple[Stage, dict[str, Any]]],
     ) -> None:
         error = future.exception()
         if error is None:
@@ -136,7 +139,7 @@ class Upcoming:
         with self._changed:
             if self._closed or coming not in self._coming:
                 return
-            if not isinstance(error, (DesktopError, SetupFailed, PoolExhausted)) or isinstance(error, DesktopClosed):
+            if isinstance(error, DesktopClosed) or not isinstance(error, (*MACHINE_FAILURES, PoolExhausted)):
                 self._fail(error)
                 return
             self.infra_errors += 1
@@ -149,7 +152,9 @@ class Upcoming:
             self._prepare(coming)
 
     def _fail(self, error: BaseException) -> None:
-        self._failure = error if isinstance(error, OperantError) else OperantError(f"{type(error).__name__}: {error}")
+        self._failure = (
+            error if isinstance(error, OperantError) else OperantError(f"{type(error).__name__}: {error}")
+        )
         self._changed.notify_all()
 
     def clear(self) -> None:

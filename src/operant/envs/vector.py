@@ -1,11 +1,12 @@
 """Many desktops as one Gymnasium vector environment, in which no episode waits for another's reset.
 
-While episodes run, the next ones are set up on spare desktops of the same pool; an environment whose episode is over
-moves to one of those within the same step (Gymnasium's ``SAME_STEP`` autoreset: the last observation is in
-``infos["final_obs"]``, its info in ``infos["final_info"]``), and its old desktop is reset in the background.
+While episodes run, the next ones are set up on spare desktops of the same pool; an environment whose episode
+is over moves to one of those within the same step (Gymnasium's ``SAME_STEP`` autoreset: the last observation
+is in ``infos["final_obs"]``, its info in ``infos["final_info"]``), and its old desktop is reset in the
+background.
 
-An episode that is lost to the machine ends as truncated with reward 0, ``final_info["discard"]`` says to throw its
-steps away, and its task is played again. Nothing that fails before an episode begins is ever seen.
+An episode that is lost to the machine ends as truncated with reward 0, ``final_info["discard"]`` says to
+throw its steps away, and its task is played again. Nothing that fails before an episode begins is ever seen.
 
 ``step`` waits for all; ``send`` and ``recv`` give whoever is ready, for learners that can use it.
 """
@@ -59,7 +60,7 @@ class VectorStats:
     step_s: float = 0.0
     """Time inside ``step`` and ``recv``."""
     reset_wait_s: float = 0.0
-    """Time that environments had nothing to step because no episode was ready, summed over environments. ``step`` keeps
+    """Time without anything to step because no episode was ready, summed over environments. ``step`` keeps
     all of them waiting for one, ``send`` and ``recv`` only that one."""
 
 
@@ -71,12 +72,12 @@ class _Slot:
 
 
 class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """``num_envs`` desktops and ``spares`` more on which the next episodes are prepared.
+    """``num_envs`` desktops and ``spares`` more (as many, by default) on which episodes are prepared.
 
-    The options are those of ``DesktopEnv``. ``source`` may be replaced at any time (a curriculum), and holds for the episodes that
-    are prepared from then on. With ``in_order``, episodes are handed out in the order in which they were drawn, so that a seed
-    decides which task an environment gets; otherwise whichever is ready first. With ``copy=False``, observations are
-    views that the next step overwrites.
+    The options are those of ``DesktopEnv``. ``source`` may be replaced at any time (a curriculum), and holds
+    for the episodes that are prepared from then on. With ``in_order``, episodes are handed out in the order
+    in which they were drawn, so that a seed decides which task an environment gets; otherwise whichever is
+    ready first. With ``copy=False``, observations are views that the next step overwrites.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 - as Gymnasium wants it
@@ -110,7 +111,9 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.num_envs = num_envs
         if source is None:
             source = (
-                TaskSource.of(suite, split, difficulty, unseen=unseen) if tasks is None else TaskSource(tasks, split)
+                TaskSource.of(suite, split, difficulty, unseen=unseen)
+                if tasks is None
+                else TaskSource(tasks, split)
             )
         self.coding = Coding.of(
             size=size,
@@ -125,7 +128,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.single_action_space = self.coding.actions.space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self.spares = max(2, num_envs // 2) if spares is None else spares
+        self.spares = max(2, num_envs) if spares is None else spares
         if self.spares < 1:
             raise ConfigError("episodes are prepared on spare desktops, so there must be at least one")
         self.in_order = in_order
@@ -155,7 +158,9 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     @property
     def observations(self) -> list[Observation]:
         """What each environment shows now, at full size."""
-        return [slot.ready.stage.observation for slot in self._slots if slot.ready.stage.observation is not None]
+        return [
+            slot.ready.stage.observation for slot in self._slots if slot.ready.stage.observation is not None
+        ]
 
     @property
     def current_tasks(self) -> list[Task]:
@@ -231,7 +236,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return result
 
     def _leave(self, index: int, info: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
-        """Give the desktop of an episode that is over back, which frees it for another; returns the last observation."""
+        """Give back the desktop of an episode that is over; returns what was seen last."""
         old = self._slots[index].ready
         last = {name: part.copy() for name, part in self._row(index).items()}
         if info["outcome"] == Outcome.INFRA_ERROR.value:
@@ -267,7 +272,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._threads.submit(self._travel, index, action)
 
     def _travel(self, index: int, action: Any) -> None:
-        """An action, and the way to the next episode where it was the last one: only this environment waits."""
+        """An action, and the way to the next episode if it was the last: only this environment waits."""
         try:
             reward, terminated, truncated, info = self._act(index, action)
             if terminated or truncated:
@@ -336,7 +341,9 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._threads.shutdown(wait=True)
 
 
-def _new_pool(size: int, config: DesktopConfig | None, factory: Callable[[DesktopConfig], Any]) -> DesktopPool:
+def _new_pool(
+    size: int, config: DesktopConfig | None, factory: Callable[[DesktopConfig], Any]
+) -> DesktopPool:
     from operant.desktop.pool import DesktopPool
 
     return DesktopPool(size, config, factory=factory)

@@ -68,7 +68,10 @@ def write_figure(summaries: Sequence[Mapping[str, Any]], path: Path) -> None:
 def _bar(axes: Any, x: float, width: float, rates: Mapping[str, Any], colour: str, label: str | None) -> None:
     rate, low, high = rates["success"], rates["low"], rates["high"]
     axes.bar(x, rate, width, color=colour, label=label)
-    axes.errorbar(x, rate, [[rate - low], [high - rate]], color="#20242b", capsize=3, linewidth=1.2)
+    interval = [[rate - low], [high - rate]]
+    axes.errorbar(
+        x, rate, interval, color="#20242b", capsize=3, linewidth=1.1, fmt="o", mfc=colour, markersize=5
+    )
     axes.annotate(
         f"{100 * rate:.0f} %\nn={rates['n']}",
         (x, high),

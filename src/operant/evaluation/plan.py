@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from operant.errors import ConfigError, TaskError
 from operant.rollout import layout
@@ -17,9 +17,8 @@ from operant.types import Difficulty
 
 if TYPE_CHECKING:
     from operant.tasks.task import Task
-    from operant.tasks.template import Template
 
-__all__ = ["Asked", "plan_tasks", "plan_templates"]
+__all__ = ["Asked", "Instances", "plan_episodes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,17 @@ class Asked:
         return int.from_bytes(hashlib.sha256(self.directory.encode()).digest()[:6], "big")
 
 
-def plan_templates(
-    templates: Iterable[Template],
+class Instances(Protocol):
+    """A template of a suite, or a task of a file, which may have no blanks to fill."""
+
+    @property
+    def difficulty(self) -> Difficulty: ...
+
+    def instance(self, seed: int, split: str) -> Task: ...
+
+
+def plan_episodes(
+    templates: Iterable[Instances],
     seeds: Sequence[int],
     *,
     split: str = "heldout",
@@ -83,35 +91,20 @@ def plan_templates(
 ) -> list[Task]:
     """An instance of every template for every seed, one seed after the other."""
     wanted = [template for template in templates if difficulty in (None, template.difficulty)]
-    _check_some(wanted, difficulty)
-    tasks = [template.instance(seed, split) for seed in seeds for template in wanted]
-    return _finish(tasks, max_steps)
-
-
-def plan_tasks(
-    tasks: Iterable[Task],
-    seeds: Sequence[int],
-    *,
-    difficulty: Difficulty | None = None,
-    max_steps: int | None = None,
-) -> list[Task]:
-    """Tasks that are no templates: the same task once for every seed."""
-    wanted = [task for task in tasks if difficulty in (None, task.difficulty)]
-    _check_some(wanted, difficulty)
-    return _finish([replace(task, seed=seed) for seed in seeds for task in wanted], max_steps)
-
-
-def _check_some(wanted: Sequence[object], difficulty: Difficulty | None) -> None:
     if not wanted:
         which = f" of difficulty {difficulty.value}" if difficulty else ""
         raise ConfigError(f"there are no tasks{which} to evaluate")
-
-
-def _finish(tasks: list[Task], max_steps: int | None) -> list[Task]:
+    tasks = [_instance(template, seed, split, max_steps) for seed in seeds for template in wanted]
     seen: set[str] = set()
     for task in tasks:
         directory = Asked.of(task).directory
         if directory in seen:
             raise TaskError(f"two tasks are called {task.id}", hint="every task needs an id of its own")
         seen.add(directory)
-    return tasks if max_steps is None else [replace(task, max_steps=max_steps) for task in tasks]
+    return tasks
+
+
+def _instance(template: Instances, seed: int, split: str, max_steps: int | None) -> Task:
+    task = template.instance(seed, split)
+    # The seed of a task without blanks only tells its episodes apart.
+    return replace(task, seed=seed, max_steps=max_steps or task.max_steps)

@@ -84,26 +84,34 @@ def _many(value: Any) -> list[Any]:
 
 
 def _sections(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if len(summaries) > 1:
-        rows = [_row(_label(summary), summary["overall"]) for summary in summaries]
-        yield f"<section><h2>All agents</h2>{_table('agent', rows)}</section>"
+    if len(summaries) == 1:
+        yield f"<section><h2>Success</h2>{''.join(_details(summaries[0]))}</section>"
+        return
+    rows = [_row(_label(summary), summary["overall"]) for summary in summaries]
+    yield f"<section><h2>All agents</h2>{_table('agent', rows)}"
     for summary in summaries:
-        levels = {name.lower(): rates for name, rates in summary["by_difficulty"].items() if rates["n"]}
-        rows = [_row(name, rates) for name, rates in levels.items()]
-        novelty = summary["by_novelty"]
-        if novelty["seen"]["n"] and novelty["unseen"]["n"]:
-            rows += [_row(f"{name} templates", rates) for name, rates in novelty.items()]
-        rows.append(_row("overall", summary["overall"], total=True))
-        yield f"<section><h2>{html.escape(_label(summary))}</h2>{_table('difficulty', rows)}"
-        outcomes = ", ".join(
-            f"{count} {name.replace('_', ' ')}" for name, count in summary["outcomes"].items() if count
-        )
-        note = f"{outcomes}; every rate divides by all episodes asked for"
-        yield f'<p class="quiet note">{html.escape(note)}</p>'
-        for name, key in (("application", "by_app"), ("task", "by_task")):
-            rows = [_row(value, rates) for value, rates in summary[key].items()]
-            yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows)}</details>"
-        yield "</section>"
+        name = html.escape(str(summary["agent"]))
+        yield f'<details><summary>{name} in detail</summary><div class="inner">'
+        yield from _details(summary)
+        yield "</div></details>"
+    yield "</section>"
+
+
+def _details(summary: Mapping[str, Any]) -> Iterator[str]:
+    """One agent, by difficulty, application and task."""
+    levels = {name.lower(): rates for name, rates in summary["by_difficulty"].items() if rates["n"]}
+    rows = [_row(name, rates) for name, rates in levels.items()]
+    novelty = summary["by_novelty"]
+    if novelty["seen"]["n"] and novelty["unseen"]["n"]:
+        rows += [_row(f"{name} templates", rates) for name, rates in novelty.items()]
+    rows.append(_row("overall", summary["overall"], total=True))
+    yield _table("difficulty", rows)
+    counts = {name.replace("_", " "): count for name, count in summary["outcomes"].items() if count}
+    said = ", ".join(f"{count} {name}" for name, count in counts.items())
+    yield f'<p class="quiet note">{html.escape(said)}; every rate divides by all episodes asked for</p>'
+    for name, key in (("application", "by_app"), ("task", "by_task")):
+        rows = [_row(value, rates) for value, rates in summary[key].items()]
+        yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows)}</details>"
 
 
 def _label(summary: Mapping[str, Any]) -> str:

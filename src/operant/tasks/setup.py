@@ -38,7 +38,7 @@ BROWSER = (
     "chromium", "--no-sandbox", "--test-type", "--disable-gpu", "--no-first-run", "--no-default-browser-check",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
     "--force-renderer-accessibility", "--user-data-dir=/home/user/.chromium", "--disable-dev-shm-usage",
-    "--password-store=basic", "--disable-features=Translate,MediaRouter",
+    "--password-store=basic", "--disable-features=Translate,MediaRouter,BackForwardCache",
 )  # fmt: skip
 #: The browser offers neither to keep passwords nor to fill in forms.
 PREFERENCES = {

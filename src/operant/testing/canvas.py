@@ -26,8 +26,8 @@ def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 @lru_cache(maxsize=4096)
 def _mask(text: str) -> npt.NDArray[np.uint16]:
     """How much of each pixel a line of text covers, 0 to 255."""
-    left, top, right, bottom = _font().getbbox(text)
-    image = Image.new("L", (max(1, int(right)), TEXT_SIZE + 4))
+    width = int(_font().getbbox(text)[2])
+    image = Image.new("L", (max(1, width), TEXT_SIZE + 4))
     ImageDraw.Draw(image).text((0, 0), text, fill=255, font=_font())
     return np.asarray(image).astype(np.uint16)[:, :, None]
 
@@ -49,7 +49,12 @@ class Canvas:
 
     def outline(self, box: Box, colour: Colour) -> None:
         x, y, width, height = box
-        for edge in ((x, y, width, 1), (x, y + height - 1, width, 1), (x, y, 1, height), (x + width - 1, y, 1, height)):
+        for edge in (
+            (x, y, width, 1),
+            (x, y + height - 1, width, 1),
+            (x, y, 1, height),
+            (x + width - 1, y, 1, height),
+        ):
             self.fill(edge, colour)
 
     def write(self, x: int, y: int, text: str, colour: Colour = (20, 20, 20)) -> None:
@@ -63,7 +68,9 @@ class Canvas:
 
     def write_centred(self, box: Box, text: str, colour: Colour = (20, 20, 20)) -> None:
         x, y, width, height = box
-        self.write(x + max(2, (width - text_width(text)) // 2), y + (height - TEXT_SIZE - 3) // 2, text, colour)
+        self.write(
+            x + max(2, (width - text_width(text)) // 2), y + (height - TEXT_SIZE - 3) // 2, text, colour
+        )
 
     def paste(self, other: Canvas, x: int, y: int) -> None:
         """Put another canvas there; what lies outside is cut off."""

@@ -1,4 +1,4 @@
-"""Applications of the fake desktop: a calculator, a notepad, a file list and a panel of whatever a test needs.
+"""Applications of the fake desktop: a calculator, a notepad, a file list and a panel of what a test needs.
 
 Each reacts to clicks, keys and text as its real namesake would where tests care. To add one, subclass
 ``FakeApp`` and hand it to ``FakeDesktop(apps={"name": YourApp})``.
@@ -105,7 +105,12 @@ class Calculator(FakeApp):
     wm_class = "Galculator"
     size = (260, 300)
     ROWS = ("C AC / *", "7 8 9 -", "4 5 6 +", "1 2 3 =", "0 . +/- <-")
-    OPERATORS: ClassVar[Mapping[str, Callable[[float, float], float]]] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+    OPERATORS: ClassVar[Mapping[str, Callable[[float, float], float]]] = {
+        "+": operator.add,
+        "-": operator.sub,
+        "*": operator.mul,
+        "/": operator.truediv,
+    }
 
     def __init__(self, desktop: FakeDesktop, argv: list[str]) -> None:
         self.shown = "0"
@@ -200,9 +205,15 @@ class Notepad(FakeApp):
         self.area.box = (0, 24, self.width, self.height - 24)
         self.widgets = [self.area, Button("File", (0, 0, 60, 22), self._toggle_menu, role="menu")]
         if self.menu_open:
-            entries = (("Save", self.save), ("Save As...", self._ask), ("Close", lambda: self.desktop.quit(self)))
+            entries = (
+                ("Save", self.save),
+                ("Save As...", self._ask),
+                ("Close", lambda: self.desktop.quit(self)),
+            )
             for row, (name, action) in enumerate(entries):
-                self.widgets.append(Button(name, (0, 22 + 24 * row, 130, 24), self._from_menu(action), role="menu item"))
+                self.widgets.append(
+                    Button(name, (0, 22 + 24 * row, 130, 24), self._from_menu(action), role="menu item")
+                )
         if self.asking:
             self.question.box = (60, self.height - 34, self.width - 150, 26)
             self.widgets += [
@@ -288,7 +299,9 @@ class FileList(FakeApp):
         return posixpath.basename(posixpath.normpath(posixpath.join("/home/user", self.directory))) or "/"
 
     def layout(self) -> None:
-        names = [entry.name for entry in self.desktop.files.list(self.directory) if not entry.name.startswith(".")]
+        names = [
+            entry.name for entry in self.desktop.files.list(self.directory) if not entry.name.startswith(".")
+        ]
         room = max(1, self.height // self.ROW)
         self.first = min(max(self.first, 0), max(0, len(names) - room))
         self.widgets = []
@@ -351,7 +364,12 @@ class FileList(FakeApp):
         return True
 
     def _rename(self) -> None:
-        if self.renaming is not None and self.selected and self.renaming.text and "/" not in self.renaming.text:
+        if (
+            self.renaming is not None
+            and self.selected
+            and self.renaming.text
+            and "/" not in self.renaming.text
+        ):
             target = posixpath.join(self.directory, self.renaming.text)
             if not self.desktop.files.exists(target):
                 self.desktop.files.move(posixpath.join(self.directory, self.selected), target)
@@ -384,7 +402,9 @@ class Panel(FakeApp):
         if kind == "button":
             return [Button(name, box, lambda: self._log(f"pressed {name}"))]
         if kind == "check":
-            tick = CheckBox(name, box, lambda: self._log(f"{'checked' if tick.checked else 'unchecked'} {name}"))
+            tick = CheckBox(
+                name, box, lambda: self._log(f"{'checked' if tick.checked else 'unchecked'} {name}")
+            )
             return [tick]
         if kind == "entry":
             x, y, width, height = box

@@ -74,7 +74,7 @@ def _touch(args: list[str], files: FakeFiles, stdin: bytes) -> bytes:
 
 
 def _test(args: list[str], files: FakeFiles, stdin: bytes) -> bytes:
-    flag, path = (args + ["", ""])[:2]
+    flag, path = [*args, "", ""][:2]
     there, is_dir = files.exists(path), files.is_dir(path)
     if not {"-e": there, "-d": is_dir, "-f": there and not is_dir}.get(flag, False):
         raise _Failed("")

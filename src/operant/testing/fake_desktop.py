@@ -1,8 +1,9 @@
 """A desktop without X: the protocol of a sandbox's, drawn with numpy, in microseconds to milliseconds.
 
-Windows stack, take the focus and can be moved, resized and closed; applications (``fake_apps``) react to clicks,
-keys and text; files, clipboard, processes and a few commands are there. Everything is deterministic: the
-same actions give the same pixels. It can also be told to be slow or to fail, as real ones are now and then.
+Windows stack, take the focus and can be moved, resized and closed; applications (``fake_apps``) react to
+clicks, keys and text; files, clipboard, processes and a few commands are there. Everything is deterministic:
+the same actions give the same pixels. It can also be told to be slow or to fail, as real ones are now and
+then.
 """
 
 from __future__ import annotations
@@ -23,7 +24,18 @@ from operant.testing.canvas import Box, Canvas
 from operant.testing.fake_apps import FAKE_APPS, FakeApp
 from operant.testing.fake_commands import COMMANDS, run_fake
 from operant.testing.fake_files import FakeFiles
-from operant.types import Action, ActionKind, Button, Monitor, Node, Process, RunResult, Size, StepResult, Window
+from operant.types import (
+    Action,
+    ActionKind,
+    Button,
+    Monitor,
+    Node,
+    Process,
+    RunResult,
+    Size,
+    StepResult,
+    Window,
+)
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
@@ -215,20 +227,33 @@ class FakeDesktop:
     ) -> Node:
         self._use()
         if scope not in ("focused", "desktop"):
-            raise InvalidAction(f"{scope!r} is not a scope", hint="scopes are focused, desktop; or name an app")
+            raise InvalidAction(
+                f"{scope!r} is not a scope", hint="scopes are focused, desktop; or name an app"
+            )
         if app is not None:
             chosen = [shown for shown in self._shown if shown.app.argv[0].lower() == app.lower()]
             if not chosen:
                 raise AccessibilityError(f"no application {app!r} is accessible")
-            return Node("application", chosen[0].app.argv[0], frozenset(), None, children=tuple(map(self._tree, chosen)))
+            return Node(
+                "application",
+                chosen[0].app.argv[0],
+                frozenset(),
+                None,
+                children=tuple(map(self._tree, chosen)),
+            )
         if scope == "focused":
             focused = self._find(self._focused)
             return Node("desktop frame", "", frozenset(), None) if focused is None else self._tree(focused)
-        trees = [Node("application", s.app.argv[0], frozenset(), None, children=(self._tree(s),)) for s in self._shown]
+        trees = [
+            Node("application", s.app.argv[0], frozenset(), None, children=(self._tree(s),))
+            for s in self._shown
+        ]
         return Node("desktop frame", "", frozenset(), None, children=tuple(trees))
 
     def _tree(self, shown: _Shown) -> Node:
-        states = {"enabled", "sensitive", "showing", "visible"} | ({"active"} if shown.id == self._focused else set())
+        states = {"enabled", "sensitive", "showing", "visible"} | (
+            {"active"} if shown.id == self._focused else set()
+        )
         children = tuple(widget.node(shown.x, shown.y) for widget in shown.app.widgets if widget.shown)
         return Node("frame", shown.app.title, frozenset(states), shown.frame(), children=children)
 
@@ -243,7 +268,9 @@ class FakeDesktop:
         if handler is not None:
             handler(self, action)
         elif action.kind is ActionKind.CALL:
-            raise InvalidAction(f"{action.function} is an application's API, which pointer and keyboard can't call")
+            raise InvalidAction(
+                f"{action.function} is an application's API, which pointer and keyboard can't call"
+            )
         after = self._draw()
         changed = after is not before and not np.array_equal(before.pixels, after.pixels)
         self.last_step = StepResult(changed=changed, settled=True, waited_ms=0.0)
@@ -343,7 +370,10 @@ class FakeDesktop:
             self._remove(shown)
             return
         order = ("ctrl", "alt", "super", "shift")
-        chord = (*(name for name in order if name in modifiers), key.lower() if modifiers and len(key) == 1 else key)
+        chord = (
+            *(name for name in order if name in modifiers),
+            key.lower() if modifiers and len(key) == 1 else key,
+        )
         character = " " if key == "space" else key
         if len(character) == 1 and not set(modifiers) - {"shift"}:
             shown.app.type(character.upper() if modifiers else character)
@@ -425,7 +455,9 @@ class FakeDesktop:
         self._use()
         return run_fake(split_command(command), self.files, stdin or b"", limit)
 
-    def start(self, command: str | Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None) -> int:
+    def start(
+        self, command: str | Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
+    ) -> int:
         self._use()
         argv = split_command(command)
         if argv[0] in self.apps:

@@ -1,6 +1,7 @@
 """Tasks on the fake desktop's panel that an agent can learn from scratch in seconds to minutes, with oracles.
 
-For learning tests, for trying an agent before a real desktop is at hand, and as examples of how small a task can be.
+For learning tests, for trying an agent before a real desktop is at hand, and as examples of how small a task
+can be.
 """
 
 from __future__ import annotations
@@ -81,9 +82,15 @@ class PressButton(_OnPanel):
         }
 
     def oracle(self, p: Params) -> Oracle:
-        return Milestones([
-            Milestone("pressed", lambda view: bool(_log(view)), lambda view: view.click(view.widget("push button", p.target)))
-        ])  # fmt: skip
+        return Milestones(
+            [
+                Milestone(
+                    "pressed",
+                    lambda view: bool(_log(view)),
+                    lambda view: view.click(view.widget("push button", p.target)),
+                )
+            ]
+        )
 
 
 class PressInOrder(_OnPanel):
@@ -128,17 +135,29 @@ class FillField(_OnPanel):
         field, other = draw.sample(["name", "city", "topic", "colour"], 2)
         word = draw.word()
         widgets = draw.sample([f"entry:{field}", f"entry:{other}", "button:Cancel"], 3)
-        return {"word": word, "field": field, "widgets": widgets, "log": [f"entered {word}"], "place": draw.place(700, 500)}
+        return {
+            "word": word,
+            "field": field,
+            "widgets": widgets,
+            "log": [f"entered {word}"],
+            "place": draw.place(700, 500),
+        }
 
     def oracle(self, p: Params) -> Oracle:
         def field(view: View) -> Any:
             return view.widget("text", p.field)
 
-        return Milestones([
-            Milestone("focused", lambda view: "focused" in field(view).states, lambda view: view.click(field(view))),
-            Milestone("typed", lambda view: field(view).text == p.word, lambda view: Action.type(p.word)),
-            Milestone("entered", lambda view: bool(_log(view)), lambda view: Action.key("enter")),
-        ])  # fmt: skip
+        return Milestones(
+            [
+                Milestone(
+                    "focused",
+                    lambda view: "focused" in field(view).states,
+                    lambda view: view.click(field(view)),
+                ),
+                Milestone("typed", lambda view: field(view).text == p.word, lambda view: Action.type(p.word)),
+                Milestone("entered", lambda view: bool(_log(view)), lambda view: Action.key("enter")),
+            ]
+        )
 
 
 class Compute(Template):
@@ -149,7 +168,10 @@ class Compute(Template):
     skill = "calculate"
     family = "calculator"
     difficulty = Difficulty.EASY
-    instructions = ("Compute {a} + {b} on the calculator.", "How much is {a} + {b}? Let the calculator show it.")
+    instructions = (
+        "Compute {a} + {b} on the calculator.",
+        "How much is {a} + {b}? Let the calculator show it.",
+    )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         a, b = draw.numbers(2, 10, 99)
@@ -166,9 +188,15 @@ class Compute(Template):
             node = view.widget("text")
             return "" if node is None else node.text or ""
 
-        return Milestones([
-            Milestone("reckoned", lambda view: display(view) == str(p.a + p.b), lambda view: Action.type(f"{p.a}+{p.b}=")),
-        ])  # fmt: skip
+        return Milestones(
+            [
+                Milestone(
+                    "reckoned",
+                    lambda view: display(view) == str(p.a + p.b),
+                    lambda view: Action.type(f"{p.a}+{p.b}="),
+                ),
+            ]
+        )
 
 
 FAKE_TEMPLATES: tuple[Template, ...] = (PressButton(), PressInOrder(), FillField(), Compute())

@@ -1,6 +1,7 @@
 """What every task should pass: its oracle solves it, doing nothing does not, and saying "done" does not.
 
-Run it on your own tasks in a unit test (``assert check_task(task, desktop)``), on the fake desktop or on a real one.
+Run it on your own tasks in a unit test (``assert check_task(task, desktop)``), on the fake desktop or on a
+real one.
 """
 
 from __future__ import annotations
@@ -64,9 +65,13 @@ def check_task(task: Task, desktop: SandboxDesktop | FakeDesktop) -> TaskCheck:
         steps = len(actions)
         if ended.outcome is not Outcome.SUCCESS:
             done = ", ".join(action.kind.value for action in actions[-5:])
-            problems.append(f"the oracle ended in {_name(ended)} after {steps} steps (... {done}): {ended.info.get('why')}")
+            problems.append(
+                f"the oracle ended in {_name(ended)} after {steps} steps ({done}): {ended.info.get('why')}"
+            )
         elif (found := Difficulty.of_steps(steps)) is not task.difficulty:
-            problems.append(f"it says {task.difficulty.value}, but the oracle's {steps} steps are {found.value}")
+            problems.append(
+                f"it says {task.difficulty.value}, but the oracle's {steps} steps are {found.value}"
+            )
         for name, action in (("doing nothing", Action.wait()), ('saying "done" at once', Action.done())):
             ended, _ = play(task, desktop, lambda _view, action=action: action)  # type: ignore[misc]
             if ended.outcome not in (Outcome.FAILURE, Outcome.TRUNCATED):

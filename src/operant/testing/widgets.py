@@ -61,8 +61,14 @@ class Widget:
 
     def node(self, x: int, y: int) -> Node:
         left, top, width, height = self.box
-        states = self.states() | ({"focusable"} if self.focusable else set()) | ({"focused"} if self.focused else set())
-        return Node(self.role, self.name, frozenset(states), (left + x, top + y, width, height), self.content())
+        states = (
+            self.states()
+            | ({"focusable"} if self.focusable else set())
+            | ({"focused"} if self.focused else set())
+        )
+        return Node(
+            self.role, self.name, frozenset(states), (left + x, top + y, width, height), self.content()
+        )
 
 
 class Label(Widget):
@@ -79,7 +85,13 @@ class Button(Widget):
     focusable = True
 
     def __init__(
-        self, name: str, box: Box, action: Callable[[], None], *, role: str = "push button", colour: Colour = FACE
+        self,
+        name: str,
+        box: Box,
+        action: Callable[[], None],
+        *,
+        role: str = "push button",
+        colour: Colour = FACE,
     ) -> None:
         super().__init__(name, box)
         self.action = action

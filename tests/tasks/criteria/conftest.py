@@ -12,6 +12,7 @@ import pytest
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import AccessibilityError, UnknownApplication
 from operant.tasks.criteria import Criterion, Verdict, World
+from operant.testing.fake_files import FakeFiles
 from operant.types import Monitor, Node, Process, Size, Window
 
 
@@ -29,7 +30,7 @@ def desktop(_kept: SandboxDesktop) -> SandboxDesktop:
 
 
 @pytest.fixture
-def ask(desktop: SandboxDesktop) -> Callable[[Criterion], Verdict]:
+def ask(desktop: Any) -> Callable[[Criterion], Verdict]:
     """What a criterion says about the desktop now."""
     return lambda criterion: criterion.check(World(desktop))
 
@@ -66,6 +67,7 @@ class MadeUpDesktop:
     running: list[Process] = field(default_factory=list)
     trees: dict[str, Node] = field(default_factory=dict)
     size: Size = field(default_factory=lambda: Size(1280, 800))
+    files: FakeFiles = field(default_factory=FakeFiles)
     monitors: tuple[Monitor, ...] = (Monitor(0, 0, 1280, 800),)
 
     def windows(self) -> list[Window]:

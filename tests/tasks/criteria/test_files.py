@@ -208,8 +208,24 @@ def test_a_flood_of_files_is_not_taken_apart(ask, shell):
 # Paths.
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../../x", "..", "a/../../x", "/tmp/../etc/x", "/", "", "a\0b", "/tmp",
-                                  "/home/user2/x", "~root/../../x", "/home/user/../x", "/proc/1/environ"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "../../x",
+        "..",
+        "a/../../x",
+        "/tmp/../etc/x",
+        "/",
+        "",
+        "a\0b",
+        "/tmp",
+        "/home/user2/x",
+        "~root/../../x",
+        "/home/user/../x",
+        "/proc/1/environ",
+    ],
+)
 def test_paths_outside_the_sandbox_are_refused_when_the_criterion_is_made(path):
     for make in (FileExists, FileNotExists):
         with pytest.raises(TaskError):

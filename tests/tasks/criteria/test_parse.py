@@ -21,10 +21,28 @@ from operant.tasks.criteria import (
 
 WHERE = "tasks.json: task 7: success_criteria"
 KEYS = {
-    "file_exists", "file_not_exists", "file_contains", "file_equals", "directory_contains", "window_title", "window_absent",
-    "window_geometry", "process_running", "clipboard_equals", "command_output", "accessible", "url", "setting",
-    "spreadsheet_cell", "document_text", "image_similar", "answer", "all", "any", "not",
-}  # fmt: skip
+    "file_exists",
+    "file_not_exists",
+    "file_contains",
+    "file_equals",
+    "directory_contains",
+    "window_title",
+    "window_absent",
+    "window_geometry",
+    "process_running",
+    "clipboard_equals",
+    "command_output",
+    "accessible",
+    "url",
+    "setting",
+    "spreadsheet_cell",
+    "document_text",
+    "image_similar",
+    "answer",
+    "all",
+    "any",
+    "not",
+}
 
 
 def test_every_key_of_the_format_is_known():
@@ -41,16 +59,31 @@ def test_every_key_of_the_format_is_known():
         ({"file_exists": {"path": "d", "kind": "directory"}}, FileExists(path="d", kind="directory")),
         ({"window_title": "Calculator"}, WindowTitle(title="Calculator")),
         ({"not": {"file_exists": "a"}}, Not(of=FileExists(path="a"))),
-        ({"any": [{"file_exists": "a"}, {"window_title": "b"}]}, AnyOf(of=(FileExists(path="a"), WindowTitle(title="b")))),
-        ({"all": {"file_exists": "a", "window_title": "b"}}, AllOf(of=(FileExists(path="a"), WindowTitle(title="b")))),
+        (
+            {"any": [{"file_exists": "a"}, {"window_title": "b"}]},
+            AnyOf(of=(FileExists(path="a"), WindowTitle(title="b"))),
+        ),
+        (
+            {"all": {"file_exists": "a", "window_title": "b"}},
+            AllOf(of=(FileExists(path="a"), WindowTitle(title="b"))),
+        ),
         ({"file_exists": "a", "window_title": "b"}, AllOf(of=(FileExists(path="a"), WindowTitle(title="b")))),
-        ([{"file_exists": "a"}, {"window_title": "b"}], AllOf(of=(FileExists(path="a"), WindowTitle(title="b")))),
+        (
+            [{"file_exists": "a"}, {"window_title": "b"}],
+            AllOf(of=(FileExists(path="a"), WindowTitle(title="b"))),
+        ),
         ({"file_exists": ["a", "b"]}, AllOf(of=(FileExists(path="a"), FileExists(path="b")))),
-        ({"file_contains": {"path": "a", "text": "b", "times": 2}}, FileContains(path="a", text="b", times=2)),
-        ({"setting": {"schema": "org.a", "key": "k", "equals": True}}, Setting(schema="org.a", key="k", equals=True)),
+        (
+            {"file_contains": {"path": "a", "text": "b", "times": 2}},
+            FileContains(path="a", text="b", times=2),
+        ),
+        (
+            {"setting": {"schema": "org.a", "key": "k", "equals": True}},
+            Setting(schema="org.a", key="k", equals=True),
+        ),
         ({"accessible": {"app": "galculator", "text": "36"}}, Accessible(app="galculator", text="36")),
     ],
-)  # fmt: skip
+)
 def test_criteria_are_read(data, criterion):
     assert parse_criterion(data, WHERE) == criterion
 
@@ -69,7 +102,10 @@ def test_criteria_are_read(data, criterion):
         ({"file_exists": None}, ["file_exists"]),
         ({"file_exists": "/etc/passwd"}, ["file_exists", "/etc/passwd", "outside"]),
         ({"file_exists": "../../x"}, ["outside"]),
-        ({"not": {"any": [{"file_exists": "a"}, {"file_exists": "/x"}]}}, ["not.any[1].file_exists", "outside"]),
+        (
+            {"not": {"any": [{"file_exists": "a"}, {"file_exists": "/x"}]}},
+            ["not.any[1].file_exists", "outside"],
+        ),
         ({"file_contains": {"path": "a", "text": 42}}, ["file_contains.text", "quotes"]),
         ({"any": []}, ["any"]),
         ({"any": "file_exists"}, ["any", "list"]),
@@ -81,7 +117,7 @@ def test_criteria_are_read(data, criterion):
         ({"command_output": "ls"}, ["command_output", "command"]),
         ({3: "x"}, ["3"]),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_named(data, words):
     with pytest.raises(TaskError) as caught:
         parse_criterion(data, WHERE)

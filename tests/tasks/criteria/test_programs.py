@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from operant.errors import DesktopError, TaskError
 from operant.desktop.sandbox import SandboxDesktop
+from operant.errors import DesktopError, TaskError
 from operant.tasks.criteria import ClipboardEquals, CommandOutput, Not, ProcessRunning, World
 from operant.types import Action
 
@@ -154,7 +154,7 @@ def test_a_command_that_does_not_end_well(ask, shell, command):
 
 def test_programs_of_the_agent_do_not_stand_in_for_the_system(desktop, ask, shell):
     shell(
-        "mkdir -p bin .local/bin; for d in bin .local/bin .; do printf '#!/bin/sh\\necho right' > $d/date; done"
+        "mkdir -p bin .local/bin; for d in bin .local/bin .; do printf '#!/bin/sh\\necho right'>$d/date; done"
     )
     shell("chmod +x bin/date .local/bin/date date; echo 'export PATH=$HOME/bin:$PATH' | tee .profile .bashrc")
     assert not ask(CommandOutput(command=["date"], equals="right"))

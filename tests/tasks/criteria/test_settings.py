@@ -44,9 +44,19 @@ def test_a_value_of_an_ini_file(ask, ini):
 
 @pytest.mark.parametrize(
     "content",
-    ["", "# theme=dark", "theme=light # was theme=dark", "[theme=dark]", "theme=darker", "xtheme=dark", "theme",
-     "[window]\ntheme=dark\ntheme=light", "[Window]\ntheme=dark", b"[window]\ntheme=dark\xff"],
-)  # fmt: skip
+    [
+        "",
+        "# theme=dark",
+        "theme=light # was theme=dark",
+        "[theme=dark]",
+        "theme=darker",
+        "xtheme=dark",
+        "theme",
+        "[window]\ntheme=dark\ntheme=light",
+        "[Window]\ntheme=dark",
+        b"[window]\ntheme=dark\xff",
+    ],
+)
 def test_what_an_application_would_not_read_as_that_value(desktop, ask, content):
     desktop.files.write("app.ini", content)
     assert not ask(Setting(file="app.ini", key="theme", equals="dark", section="window"))
@@ -77,10 +87,23 @@ def test_a_value_of_a_json_file(desktop, ask):
 
 @pytest.mark.parametrize(
     "content",
-    ['{"tab": "4"}', '{"tab": true}', '{"tab": 4.5}', '{"tab": [4]}', '{"x": {"tab": 4}}', '{"tab": 4', "", "4",
-     '{"tab": 4, "tab": 5}', "[" * 100_000, '{"tab": ' + "4" * 50_000 + "}", '{"tab": NaN}', b'\xff{"tab": 4}'],
+    [
+        '{"tab": "4"}',
+        '{"tab": true}',
+        '{"tab": 4.5}',
+        '{"tab": [4]}',
+        '{"x": {"tab": 4}}',
+        '{"tab": 4',
+        "",
+        "4",
+        '{"tab": 4, "tab": 5}',
+        "[" * 100_000,
+        '{"tab": ' + "4" * 50_000 + "}",
+        '{"tab": NaN}',
+        b'\xff{"tab": 4}',
+    ],
     ids=lambda content: str(content[:20]),
-)  # fmt: skip
+)
 def test_json_that_does_not_say_so(desktop, ask, content):
     desktop.files.write("settings.json", content)
     assert not ask(of_json("tab", 4))
@@ -108,8 +131,10 @@ def test_gsettings(desktop, ask, shell):
 
 
 def test_gsettings_in_a_file_that_nobody_reads(ask, shell):
-    shell("mkdir -p .config/glib-2.0/settings; printf '[org/xfce/mousepad]\\nshow-line-numbers=true' "
-          "> .config/glib-2.0/settings/keyfile")  # fmt: skip
+    shell(
+        "mkdir -p .config/glib-2.0/settings; printf '[org/xfce/mousepad]\\nshow-line-numbers=true' "
+        "> .config/glib-2.0/settings/keyfile"
+    )
     assert not ask(Setting(schema=VIEW, key="show-line-numbers", equals=True)), "another path"
     shell("printf 'garbage\\xff' > .config/glib-2.0/settings/keyfile")
     assert not ask(Setting(schema=VIEW, key="show-line-numbers", equals=True))

@@ -43,7 +43,7 @@ function card(one) {
   }
   const text = make("span", "text");
   text.append(make("span", `badge ${one.outcome}`, words(one.outcome)));
-  if (one.steps.length) text.append(make("span", "badge plain", `${one.steps.length} steps`));
+  if (one.steps.length) text.append(make("span", "badge plain", `${one.steps.length} step${one.steps.length === 1 ? "" : "s"}`));
   if (data.some((other) => other.agent !== one.agent)) text.append(make("span", "badge plain", one.agent));
   text.append(make("div", "said", one.instruction), make("div", "id", name(one)));
   button.append(text);

@@ -81,7 +81,10 @@ class ClipboardEquals(Question):
 
 
 class CommandOutput(Question):
-    """A command inside the desktop succeeds and prints that."""
+    """A command inside the desktop succeeds and prints that.
+
+    Let it be the last of several criteria if it runs something that the agent wrote.
+    """
 
     command: list[str] = Field(min_length=1)
     """The command and its arguments; no shell is involved."""

@@ -12,7 +12,20 @@ from operant.tasks.template import Template
 
 __all__ = ["MODULES", "TEMPLATES"]
 
-MODULES = ("calculator",)
+MODULES = (
+    "calculator",
+    "windows",
+    "editor",
+    "documents",
+    "files",
+    "files_moving",
+    "files_sorting",
+    "archives",
+    "images",
+    "browser",
+    "terminal",
+    "chores",
+)
 
 
 def _templates() -> Iterator[Template]:

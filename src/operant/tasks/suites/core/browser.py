@@ -1,4 +1,4 @@
-"""Chromium on a site inside the desktop: get to pages and read them. Forms and shops are in modules of their own."""
+"""Chromium on a site inside the desktop: get to pages and read them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from operant.tasks.criteria import Accessible, AllOf, Answer, Criterion, FileContains, Url
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Milestone, Oracle, View
+from operant.tasks.suites.core.browser_flows import FLOWS
 from operant.tasks.suites.core.browser_forms import FORMS
 from operant.tasks.suites.core.browser_moves import (
     APP,
@@ -294,9 +295,10 @@ class ReadMessage(BrowserTask):
     family = "reading"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Log in as {user} with the password {password}. In the messages, look up the code that {sender} sent, log out "
-        "and report the code.",
-        "{sender} sent a code. Log in (name {user}, password {password}), read it in the messages, log out and report it.",
+        "Log in as {user} with the password {password}. In the messages, look up the code that {sender} "
+        "sent, log out and report the code.",
+        "{sender} sent a code. Log in (name {user}, password {password}), read it in the messages, "
+        "log out and report it.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -351,22 +353,25 @@ class ReadMessage(BrowserTask):
 
     def oracle(self, p: Params) -> Oracle:
         message = f"from-{p.sender.lower()}"
-        follow = lambda text: press(named("link", text))  # noqa: E731
         pages = {
             "/": [
                 fill("Name", p.user),
                 fill("Password", p.password, "password text"),
                 press(named("push button", "Log in")),
             ],
-            "/refused": [follow("Try again")],
-            "/desk": [follow("Messages")],
-            "/messages": [follow(f"From {p.sender}")],
-            f"/{message}": [follow("Log out")],
-            "/goodbye": [follow("Log in again")],
+            "/refused": [_follow("Try again")],
+            "/desk": [_follow("Messages")],
+            "/messages": [_follow(f"From {p.sender}")],
+            f"/{message}": [_follow("Log out")],
+            "/goodbye": [_follow("Log in again")],
         }
         return Pages(
             lambda view: path_of(view) == "/goodbye" and visited(view, message), pages, finish=answer(p.code)
         )
+
+
+def _follow(text: str) -> Milestone:
+    return press(named("link", text))
 
 
 TEMPLATES: tuple[type[Template], ...] = (
@@ -378,5 +383,6 @@ TEMPLATES: tuple[type[Template], ...] = (
     SortTable,
     ReadMessage,
     *FORMS,
+    *FLOWS,
     *SHOPS,
 )

@@ -1,4 +1,4 @@
-"""What the browser tasks share: a site inside the desktop, a browser on it, and oracles that go by its pages."""
+"""What the browser tasks share: a site in the desktop, a browser on it, and oracles that go by its pages."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ __all__ = [
     "ORIGIN",
     "SITE",
     "BrowserTask",
+    "Holds",
     "Pages",
     "choose",
     "copied",

@@ -52,7 +52,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
     const order = head.dataset.order || "";
     const sign = { ascending: " \\u25b2", descending: " \\u25bc" }[order] || "";
     head.firstChild.textContent = head.dataset.name + sign;
-    head.setAttribute("aria-label", [table.dataset.name, head.dataset.name, order].filter((x) => x).join(", "));
+    const words = [table.dataset.name, head.dataset.name, order].filter((word) => word);
+    head.setAttribute("aria-label", words.join(", "));
   });
   heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
     const order = head.dataset.order === "ascending" ? "descending" : "ascending";
@@ -96,7 +97,7 @@ def links(targets: Mapping[str, str]) -> str:
 
 
 def form(action: str, *parts: str, button: str, onward: str | None = None) -> str:
-    """A form that is submitted to that path of the site and leads on to a page; without one, back to where it is."""
+    """A form that is submitted to that path and leads on to a page; without one, back to where it is."""
     hidden = f'<input type=hidden name=next value="{escape(onward)}">' if onward else ""
     return (
         f'<form method=post action="{escape(action)}" autocomplete=off>{hidden}{"".join(parts)}'
@@ -120,9 +121,9 @@ def box(label: str, name: str, checked: bool = False) -> str:
 
 def radio(label: str, name: str, options: Sequence[str], chosen: str | None = None) -> str:
     buttons = [
-        f'<label><input type=radio name={name} value="{escape(option)}"{" checked" if option == chosen else ""}> '
-        f"{escape(option)}</label> "
-        for option in options
+        f'<label><input type=radio name={name} value="{option}"{" checked" if option == chosen else ""}> '
+        f"{option}</label> "
+        for option in map(escape, options)
     ]
     return f"<p>{escape(label)}: {''.join(buttons)}</p>"
 

@@ -11,6 +11,7 @@ from operant.tasks.oracle import Milestone, Oracle, View
 from operant.tasks.suites.core.browser_moves import (
     SITE,
     BrowserTask,
+    Holds,
     Pages,
     found,
     kept_form,
@@ -261,22 +262,17 @@ class DeleteMessages(BrowserTask):
         rows = sorted(p.rows, key=lambda row: listed([row]))
         ticks = [tick(", ".join(row.values()), row not in self.remaining(p)) for row in rows]
 
-        def there(view: View, name: str) -> bool:
-            return bool(shown(view, "check box", name))
+        def gone(row: dict[str, str]) -> Holds:
+            return lambda view: listed([row]) not in (view.read(f"{SITE}/lists/inbox.jsonl") or "")
 
         # A message that was deleted already needs no tick.
-        moves = [
-            Milestone(
-                move.name,
-                lambda view, move=move, row=row: (
-                    move.reached(view) or not there(view, ", ".join(row.values()))
-                ),
-                move.act,
-            )
-            for move, row in zip(ticks, rows, strict=True)
-        ]
+        moves = [_unless(gone(row), move) for row, move in zip(rows, ticks, strict=True)]
         pages = {"/": [*moves, press(named("push button", "Delete"))]}
         return Pages(found(kept_list("inbox", self.remaining(p))), pages)
+
+
+def _unless(needless: Holds, move: Milestone) -> Milestone:
+    return Milestone(move.name, lambda view: needless(view) or move.reached(view), move.act)
 
 
 SHOPS: tuple[type[Template], ...] = (FillCart, LeafThrough, CheapestShop, DeleteMessages)

@@ -1,8 +1,8 @@
 """The web site of the browser tasks: serves pages and keeps what is submitted.
 
-Runs inside a desktop, on the system's Python and with its standard library alone, as ``python3 site.py DIRECTORY``. It
-goes into the background as soon as it listens. ``DIRECTORY/pages`` holds the pages; what visitors do ends up in
-``forms`` (the last submission of each), ``lists`` (entries, sorted, one a line) and ``visits.txt``.
+Runs inside a desktop, on the system's Python with its standard library alone: ``python3 site.py DIRECTORY``.
+It goes into the background as soon as it listens. ``DIRECTORY/pages`` holds the pages; what visitors do ends
+up in ``forms`` (the last submission of each), ``lists`` (entries, sorted, one a line) and ``visits.txt``.
 """
 
 from __future__ import annotations

@@ -75,11 +75,17 @@ def errands(draw: Draw, count: int) -> list[str]:
     rows = zip(
         draw.words(count, "verbs"),
         draw.numbers(count, 10, 99),
-        draw.words(count, "products"),
+        _distinct(draw, count, "products"),
         draw.words(count, "names"),
         strict=True,
     )
     return [f"{verb} {number} {product} for {name}" for verb, number, product, name in rows]
+
+
+def _distinct(draw: Draw, count: int, pool: str) -> list[str]:
+    """Words none of which is a part of another one."""
+    words = draw.words(count + 2, pool)
+    return [one for one in words if not any(one in other for other in words if other != one)][:count]
 
 
 def bystanders(draw: Draw, names: Sequence[str]) -> dict[str, str]:
@@ -208,22 +214,23 @@ def save_as(view: View, name: str, ask: Action = SAVE_AS) -> Action:
     """The next action on the way to the file of that name through the dialog that ``ask`` opens."""
     if dialog(view) != "Save As":
         return grounded(view) or (Action.wait() if view.last == ask else ask)
-    return enter_name(view, name, "Save")
+    return enter_name(view, name, ask)
 
 
-def enter_name(view: View, name: str, button: str) -> Action:
-    """Type a name into the dialog and confirm it; it takes the dialog half a second to go away."""
+def enter_name(view: View, name: str, ask: Action) -> Action:
+    """Type a name into the dialog that has come up and confirm it; it takes half a second to go away."""
+    stem, _, extension = name.rpartition(".")
     entry = view.widget("text", state="single line")
     if entry is None:
         return Action.wait()
     if entry.text == name:
-        if view.last == Action.type(name + "\n"):
+        if view.last in (Action.type(name + "\n"), Action.type(stem + "\n")):
             return Action.wait()
-        if view.last == Action.wait():
-            return PATIENT
-        return view.click(view.widget("push button", button))
+        return PATIENT if view.last == Action.wait() else view.click(view.widget("push button", "Save"))
     if "focused" not in entry.states:
         return view.click(entry)
+    if entry.text and entry.text.endswith("." + extension) and view.last in (ask, Action.wait()):
+        return Action.type(stem + "\n")  # the dialog offers the old name with all but its extension marked
     if entry.text and view.last != SELECT_ALL:
         return SELECT_ALL
     return Action.type(name + "\n")

@@ -270,7 +270,7 @@ class SortLines(Editor):
     difficulty = Difficulty.HARD
     instructions = (
         "Sort the lines of {file} alphabetically and save it. The first of them will be {first}.",
-        "Put the list in {file} in the sequence from A to Z, so that it begins with {first}, and save the file.",
+        "Put the list in {file} into the sequence from A to Z. It will begin with {first}. Save the file.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:

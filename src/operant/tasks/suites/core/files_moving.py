@@ -23,9 +23,9 @@ from operant.tasks.suites.core.files_view import (
     copied,
     copy_waits,
     exists,
-    fill,
     file_made,
     files_in,
+    fill,
     folder_made,
     holds,
     joined,
@@ -55,7 +55,9 @@ class MoveThree(FileManager):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         source, target, other = draw.words(3, "topics")
-        names = [f"{stem}.{draw.choice(('txt', 'csv', 'log'))}" for stem in stems(draw, draw.choice((5, 6, 7)))]
+        names = [
+            f"{stem}.{draw.choice(('txt', 'csv', 'log'))}" for stem in stems(draw, draw.choice((5, 6, 7)))
+        ]
         chosen = draw.sample(names, 3)
         return {
             "folder": draw.choice(PARENTS),
@@ -92,7 +94,8 @@ class CopyIntoNewFolder(FileManager):
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Make a new folder {new} here and put copies of {first} and {second} into it.",
-        "Create a folder called {new} in the open folder, then copy {first} and {second} there. Keep the originals.",
+        "Create a folder called {new} in the open folder, then copy {first} and {second} there. Keep "
+        "the originals.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -240,7 +243,9 @@ class Duplicate(FileManager):
             return visit(inner)(view) or choose(p.name)(view) or press("ctrl", "c")(view)
 
         name_it = fill("Confirm File Replacing", p.new, "Rename")
-        return Goals([Goal(lambda view: exists(view, f"{inner}/{p.new}"), steps(name_it, clear_way, progress))])
+        return Goals(
+            [Goal(lambda view: exists(view, f"{inner}/{p.new}"), steps(name_it, clear_way, progress))]
+        )
 
 
 class RenameLargest(FileManager):
@@ -249,7 +254,8 @@ class RenameLargest(FileManager):
     family = "naming"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Sort the files of the folder {inner} by size, the largest first, and rename the largest one to {new}.",
+        "Sort the files of the folder {inner} by size, the largest first, and rename the largest one "
+        "to {new}.",
         "Let the folder {inner} show its largest file first, and rename that file to {new}.",
     )
 
@@ -270,7 +276,10 @@ class RenameLargest(FileManager):
 
     def content(self, p: Params) -> Sequence[SetupStep]:
         folders: list[SetupStep] = [MakeDirectory(path=f"{p.folder}/{name}") for name in p.folders]
-        return [*folders, *(WriteFile(path=f"{p.folder}/{p.inner}/{n}", text=self.text(s)) for n, s in p.sizes.items())]
+        return [
+            *folders,
+            *(WriteFile(path=f"{p.folder}/{p.inner}/{n}", text=self.text(s)) for n, s in p.sizes.items()),
+        ]
 
     @staticmethod
     def text(size: int) -> str:
@@ -308,9 +317,11 @@ class Unhide(FileManager):
     difficulty = Difficulty.MEDIUM
     unseen = True
     instructions = (
-        "The folder {inner} has a hidden file .{name}. Let the file manager show hidden files, rename that one to "
+        "The folder {inner} has a hidden file .{name}. Let the file manager show hidden files, "
+        "rename that one to "
         "{name}, and then let hidden files be hidden again.",
-        "Show the hidden files of the folder {inner}, rename .{name} to {name}, and stop showing hidden files.",
+        "Show the hidden files of the folder {inner}, rename .{name} to {name}, and stop showing "
+        "hidden files.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -326,7 +337,9 @@ class Unhide(FileManager):
         }
 
     def content(self, p: Params) -> Sequence[SetupStep]:
-        return [step for name in p.folders for step in files_in(f"{p.folder}/{name}", [f".{p.name}", *p.names])]
+        return [
+            step for name in p.folders for step in files_in(f"{p.folder}/{name}", [f".{p.name}", *p.names])
+        ]
 
     def success(self, p: Params) -> Criterion:
         inner = holds(f"{p.folder}/{p.inner}", [p.name, *p.names], {p.name: f".{p.name}"})

@@ -1,4 +1,4 @@
-"""PCManFM, whole afternoons: sort a folder out, make a tree of folders, restore, collect, rename in series."""
+"""PCManFM, long chores: sort a folder out, make a tree of folders, restore, collect, rename in series."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ class SortByKind(FileManager):
     family = "sorting"
     difficulty = Difficulty.HARD
     instructions = (
-        "Sort this folder out: make the folders {pictures} and {texts}, move all .png files into {pictures} and all "
+        "Sort this folder out: make a folder {pictures} and a folder {texts}, move all .png files "
+        "into {pictures} and all "
         ".txt files into {texts}, and leave the other files where they are.",
-        "Make two new folders here, {pictures} and {texts}. Put every .png file into {pictures} and every .txt file "
+        "Make a new folder {pictures} here and another one, {texts}. Put every .png file into "
+        "{pictures} and every .txt file "
         "into {texts}. Nothing else may be moved.",
     )
 
@@ -92,7 +94,8 @@ class FolderTree(FileManager):
     family = "making"
     difficulty = Difficulty.HARD
     instructions = (
-        "Make this tree of folders here: {top}, with the folders {a} and {b} in it, and in {b} the folders {c} and {d}.",
+        "Make a folder {top} here, in it a folder {a} and a folder {b}, and in {b} a folder {c} and "
+        "a folder {d}.",
         "Create a folder {top}. Inside it create {a} and {b}. Inside {b} create {c} and {d}.",
     )
 
@@ -178,9 +181,11 @@ class CleanUp(FileManager):
     family = "cleaning"
     difficulty = Difficulty.HARD
     instructions = (
-        "Tidy this folder up: move {junk_a} and {junk_b} to the trash, make a folder {new} and move {keep_a} and "
+        "Tidy this folder up: move {junk_a} and {junk_b} to the trash, make a folder {new} and move "
+        "{keep_a} and "
         "{keep_b} into it, and rename {old} to {name}.",
-        "Three things to do here. Put {junk_a} and {junk_b} into the trash. Move {keep_a} and {keep_b} into a new "
+        "Three things to do here. Put {junk_a} and {junk_b} into the trash. Move {keep_a} and "
+        "{keep_b} into a new "
         "folder called {new}. Rename {old} to {name}.",
     )
 
@@ -234,9 +239,11 @@ class Restore(FileManager):
     difficulty = Difficulty.HARD
     unseen = True
     instructions = (
-        "Restore {a} and {b}: copy them from the folder {backup} into {live} over the broken ones. Then move the folder "
+        "Restore {a} and {b}: copy them from the folder {backup} into {live} over the broken ones. "
+        "Then move the folder "
         "{backup} to the trash and rename {live} to {new}.",
-        "The files {a} and {b} in the folder {live} are broken. Overwrite them with those of the folder {backup}. After "
+        "The files {a} and {b} in the folder {live} are broken. Overwrite them with those of the "
+        "folder {backup}. After "
         "that, {backup} goes to the trash, and {live} gets the name {new}.",
     )
 
@@ -296,9 +303,11 @@ class Collect(FileManager):
     family = "sorting"
     difficulty = Difficulty.HARD
     instructions = (
-        "Bring three files together in the folder {target}: move {file_a} there from the folder {a}, {file_b} from "
+        "Bring three files together in the folder {target}: move {file_a} there from the folder {a}, "
+        "{file_b} from "
         "{b} and {file_c} from {c}.",
-        "Move {file_a} (in the folder {a}), {file_b} (in {b}) and {file_c} (in {c}) into the folder {target}.",
+        "Move {file_a} (in the folder {a}), {file_b} (in {b}) and {file_c} (in {c}) into the folder "
+        "{target}.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:

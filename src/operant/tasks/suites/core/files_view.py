@@ -1,13 +1,14 @@
-"""The file manager as oracles see and use it: where it is, what it shows, and goals that are read off the disk.
+"""The file manager as oracles see and use it: where it is, what it shows, and goals read off the disk.
 
-The folder view is found by accessibility: icons in the icon view, cells of the column "Name" in the list view. GTK's
-icon view tells of icons that go but not of those that come, so chores that look at new files use the list view.
+The folder view is found by accessibility: icons in the icon view, cells of the column "Name" in the list.
+The icon view tells of icons that go but not of those that come, so chores that look at new files use lists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from operant.tasks.criteria import AllOf, Criterion, DirectoryContains, FileEquals
 from operant.tasks.draw import Draw
@@ -18,28 +19,46 @@ from operant.tasks.template import Params, Template
 from operant.types import Action, ActionKind, Button, Node, Point
 
 __all__ = [
+    "HOME",
+    "PARENTS",
+    "SETTINGS",
+    "SIZE",
+    "TRASH",
     "FileManager",
     "Goal",
     "Goals",
     "answer",
+    "choose",
+    "clear_way",
     "copied",
+    "copy_waits",
+    "cut_waits",
+    "dialog",
     "dragged",
+    "exists",
     "file_made",
     "files_in",
+    "fill",
     "folder_made",
     "folder_shown",
+    "here",
     "holds",
     "items",
     "joined",
+    "menu",
     "moved",
+    "once",
     "opened_with",
+    "press",
     "renamed",
+    "say_yes",
     "says_name",
     "setting_file",
     "stems",
     "steps",
     "toggled",
     "trashed",
+    "visit",
 ]
 
 APP = "pcmanfm"
@@ -65,7 +84,9 @@ def says_name(name: str) -> str:
 
 
 def setting_file(view_mode: str) -> WriteFile:
-    return WriteFile(path=SETTINGS, text=f"[ui]\nview_mode={view_mode}\nshow_hidden=0\nsort=name;ascending;\n")
+    return WriteFile(
+        path=SETTINGS, text=f"[ui]\nview_mode={view_mode}\nshow_hidden=0\nsort=name;ascending;\n"
+    )
 
 
 def files_in(folder: str, names: Sequence[str]) -> list[SetupStep]:
@@ -80,7 +101,7 @@ def files_in(folder: str, names: Sequence[str]) -> list[SetupStep]:
 
 
 def holds(folder: str, names: Sequence[str], origins: Mapping[str, str] | None = None) -> Criterion:
-    """Exactly these are in a folder, and each file says what it said; ``origins`` are names that it had before."""
+    """Exactly these are in a folder, and each file says what it said; ``origins`` are names it had before."""
     before = origins or {}
     contents = [
         FileEquals(path=f"{folder}/{name}", text=says_name(before.get(name, name)))
@@ -103,7 +124,7 @@ def joined(names: Sequence[str]) -> str:
 class FileManager(Template):
     """What tasks of the file manager have in common: a folder is open in it, somewhere on the screen."""
 
-    apps = ("pcmanfm",)
+    apps: ClassVar[tuple[str, ...]] = ("pcmanfm",)
     view_mode = "list"
 
     def content(self, p: Params) -> Sequence[SetupStep]:
@@ -139,7 +160,9 @@ def _pane(view: View) -> Node | None:
 
 
 def _name_column(table: Node) -> Node | None:
-    return next((one for one in table.children if one.role == "table column header" and one.name == "Name"), None)
+    return next(
+        (one for one in table.children if one.role == "table column header" and one.name == "Name"), None
+    )
 
 
 def items(view: View) -> dict[str, Node]:
@@ -380,7 +403,13 @@ def file_made(folder: str, name: str) -> Goal:
 
     return Goal(
         lambda view: exists(view, f"{folder}/{name}"),
-        steps(fill("Creating ...", name), fill("Creating New File", name), through_menu, clear_way, visit(folder), open_menu),
+        steps(
+            fill("Creating ...", name),
+            through_menu,
+            clear_way,
+            visit(folder),
+            open_menu,
+        ),
     )
 
 
@@ -396,14 +425,19 @@ def copy_waits(view: View, source: str, names: Sequence[str]) -> bool:
 
 
 def cut_waits(view: View, source: str, names: Sequence[str]) -> bool:
-    """Whether these files would be moved by pasting. Whoever reads cut files off the clipboard takes them, so only
-    look whether there are any, and in the source folder, whether the right ones are selected."""
+    """Whether these files would be moved by pasting.
+
+    Whoever reads cut files off the clipboard takes them, so only look whether there are any, and in the
+    source folder, whether the right ones are selected.
+    """
     chosen = [name for name, item in items(view).items() if "selected" in item.states]
     right = here(view) != f"{HOME}/{source}" or sorted(chosen) == sorted(names)
     return right and COPIED in _clipboard(view, "TARGETS")
 
 
-def _pasted(cut: bool, names: Sequence[str], source: str, target: str, replace: bool = False) -> Callable[[View], Action]:
+def _pasted(
+    cut: bool, names: Sequence[str], source: str, target: str, replace: bool = False
+) -> Callable[[View], Action]:
     key, waits = (Action.key("ctrl", "x"), cut_waits) if cut else (Action.key("ctrl", "c"), copy_waits)
     paste = Action.key("ctrl", "v")
 
@@ -424,7 +458,9 @@ def _pasted(cut: bool, names: Sequence[str], source: str, target: str, replace: 
 
 def moved(names: Sequence[str], source: str, target: str) -> Goal:
     def left(view: View) -> list[str]:
-        return [name for name in names if exists(view, f"{source}/{name}") or not exists(view, f"{target}/{name}")]
+        return [
+            name for name in names if exists(view, f"{source}/{name}") or not exists(view, f"{target}/{name}")
+        ]
 
     return Goal(lambda view: not left(view), lambda view: _pasted(True, left(view), source, target)(view))
 

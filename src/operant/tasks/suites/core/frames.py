@@ -8,8 +8,21 @@ from typing import Literal
 from operant.tasks.oracle import View
 from operant.types import Action, Window
 
-__all__ = ["BORDER", "FOOT", "HEAD", "at", "grow", "press", "pull", "raise_it", "topmost"]
+__all__ = [
+    "ALT_TAB",
+    "BORDER",
+    "FOOT",
+    "HEAD",
+    "Control",
+    "at",
+    "grow",
+    "press",
+    "pull",
+    "raise_it",
+    "topmost",
+]
 
+Control = Literal["close", "maximize", "iconify"]
 HEAD, BORDER, FOOT = 20, 1, 5  # pixels of the frame above, beside and below the client area
 BAR = 10  # from the client area up to the middle of the title bar
 #: From the right edge of the client area to the middle of each button of the title bar.
@@ -19,7 +32,7 @@ ASIDE = 300
 ALT_TAB = Action.key("alt", "tab")
 
 
-def press(view: View, window: Window, which: Literal["close", "maximize", "iconify"]) -> Action:
+def press(view: View, window: Window, which: Control) -> Action:
     """Click a button of the title bar, or what leads there."""
     x, y = window.x + window.width - BUTTONS[which], window.y - BAR
     return Action.click(view.point(x, y)) if at(view, x, y) == window else raise_it(view, window)

@@ -59,7 +59,7 @@ class StartProject(Chain):
     id = "core/terminal-start-project-v1"
     skill = "navigate"
     instructions = (
-        "Start the {project} project. Run these in order: {steps}.",
+        "Start the {project} folder. Run these one after the other: {steps}.",
         "Set up a directory for {project} in the terminal with {steps}.",
     )
 
@@ -125,8 +125,8 @@ class MoveByArchive(Chain):
     id = "core/terminal-move-by-archive-v1"
     skill = "archive"
     instructions = (
-        "Move the directory {source} into {target} by way of an archive: run {steps}, in this order.",
-        "Run in order: {steps}. Afterwards {source} is inside {target}.",
+        "Move the directory {source} into {target} by way of an archive: run {steps}, one after the other.",
+        "Run, one after the other, {steps}. Afterwards {source} is inside {target}.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -194,7 +194,7 @@ class MergeOrders(Chain):
     id = "core/terminal-merge-sales-v1"
     skill = "sort"
     instructions = (
-        "Put together the sales of {one} and {two}: run {steps} in this order.",
+        "Put together the sales of {one} and {two}: run {steps}, one after the other.",
         "In the terminal, run {steps}, one after the other.",
     )
 
@@ -261,8 +261,9 @@ class MoreTerminals(TerminalTask):
     instructions = (
         "Open two more terminals with `{open_one}` and `{open_two}`. Then run `cd {dirs[0]}` in the first "
         "terminal, `cd {dirs[1]}` in {one} and `cd {dirs[2]}` in {two}, and `{mark}` in all three.",
-        "Work in three terminals: `cd {dirs[0]}` and `{mark}` in this one, `cd {dirs[1]}` and `{mark}` in one "
-        "that you open with `{open_one}`, `cd {dirs[2]}` and `{mark}` in one that you open with `{open_two}`.",
+        "Work in three terminals: `cd {dirs[0]}` and `{mark}` in this one, `cd {dirs[1]}` and `{mark}` in "
+        "one that you open with `{open_one}`, `cd {dirs[2]}` and `{mark}` in one that you open with "
+        "`{open_two}`.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -330,7 +331,7 @@ class TidyThree(TerminalTask):
     family = "chain"
     difficulty = Difficulty.HARD
     instructions = (
-        "In each of the terminals {one}, {two} and {three}, run {steps}, in this order.",
+        "In each of the terminals {one}, {two} and {three}, run {steps}, one after the other.",
         "Three terminals are open: {one}, {two} and {three}. Run {steps} in every one of them.",
     )
 

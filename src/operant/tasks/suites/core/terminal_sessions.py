@@ -297,7 +297,7 @@ class ThreeNotes(TerminalTask):
 
 
 class _InTurn:
-    """One piece of work after the other, but first what is being typed: its file may look finished already."""
+    """One piece of work after the other, but first what is being typed: its file may look finished."""
 
     def __init__(self, work: Sequence[Entry | Commands]) -> None:
         self.work = work

@@ -104,7 +104,9 @@ class Windows(Template):
         return [step for shown in p.shown for step in shown.setup()]
 
 
-def several(draw: Draw, kinds: Sequence[Kind], places: Sequence[Place], texts: Sequence[str] = ()) -> list[Shown]:
+def several(
+    draw: Draw, kinds: Sequence[Kind], places: Sequence[Place], texts: Sequence[str] = ()
+) -> list[Shown]:
     """Windows of these kinds, no two with the same name."""
     qualities, things = draw.words(len(kinds), "adjectives"), draw.words(len(kinds))
     topics = draw.words(kinds.count("terminal"), "topics")
@@ -137,7 +139,7 @@ def others(p: Params) -> list[Shown]:
     return [shown for shown in p.shown if shown != p.target]
 
 
-def button_oracle(target: Shown, which: Literal["close", "maximize", "iconify"], reached: Callable[[View], bool]) -> Oracle:
+def button_oracle(target: Shown, which: frames.Control, reached: Callable[[View], bool]) -> Oracle:
     def act(view: View) -> Action:
         window = target.find(view)
         if window is None:
@@ -235,7 +237,8 @@ class BringToFront(Windows):
         return {"shown": shown, "target": target, "name": target.name}
 
     def success(self, p: Params) -> Criterion:
-        return AllOf(of=(p.target.open(focused=True), *(shown.stands(minimized=False) for shown in others(p))))
+        rest = (shown.stands(minimized=False) for shown in others(p))
+        return AllOf(of=(p.target.open(focused=True), *rest))
 
     def oracle(self, p: Params) -> Oracle:
         return uncovering(p.target)
@@ -258,7 +261,8 @@ class UncoverHidden(Windows):
         return {"shown": shown, "target": shown[0], "name": shown[0].name}
 
     def success(self, p: Params) -> Criterion:
-        return AllOf(of=(p.target.open(focused=True), *(shown.stands(minimized=False) for shown in others(p))))
+        rest = (shown.stands(minimized=False) for shown in others(p))
+        return AllOf(of=(p.target.open(focused=True), *rest))
 
     def oracle(self, p: Params) -> Oracle:
         return uncovering(p.target)
@@ -289,10 +293,6 @@ QUARTER = (SCREEN[0] // 2 - 2 * frames.BORDER, SCREEN[1] // 2 - frames.HEAD - fr
 HALF = (QUARTER[0], SCREEN[1] - frames.HEAD - frames.FOOT)
 
 
-def quarter(name: str) -> Place:
-    return (*corner(name, QUARTER), *QUARTER)
-
-
 class MoveToCorner(Windows):
     id = "core/windows-move-to-corner-v1"
     skill = "drag"
@@ -312,7 +312,8 @@ class MoveToCorner(Windows):
                 return {**values, "corner": wanted, "to": (*to, width, height)}
 
     def success(self, p: Params) -> Criterion:
-        return p.target.fills(p.to)
+        target: Shown = p.target
+        return target.fills(p.to)
 
     def oracle(self, p: Params) -> Oracle:
         return Milestones([moved(p.target, p.to)])
@@ -324,9 +325,11 @@ class ResizeWidth(Windows):
     difficulty = Difficulty.EASY
     unseen = True
     instructions = (
-        "Make the window of {name} about {width} pixels wide (the screen is 1280 wide) by dragging its right edge. "
-        "Its left edge and its height stay as they are.",
-        "Change the width of {name}'s window to roughly {width} of the screen's 1280 pixels; only its right edge moves.",
+        "Make the window of {name} about {width} pixels wide (the screen is 1280 wide) by dragging its right "
+        "edge. Its left edge and its height stay as they are.",
+        "Change the width of {name}'s window to roughly {width} of the screen's 1280 pixels; only its "
+        "right edge "
+        "may move.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -368,8 +371,8 @@ class ResizeWidth(Windows):
 def close_to(window: Window | None, place: Place, parts: slice) -> bool:
     if window is None:
         return False
-    found = (window.x, window.y, window.width, window.height)
-    return all(abs(a - b) <= ROUGHLY - 2 for a, b in zip(found[parts], place[parts], strict=True))
+    found = [window.x, window.y, window.width, window.height]
+    return all(abs(a - b) <= ROUGHLY - 2 for a, b in zip(found[parts], list(place)[parts], strict=True))
 
 
 def moved(target: Shown, place: Place) -> Milestone:
@@ -379,17 +382,24 @@ def moved(target: Shown, place: Place) -> Milestone:
         window = target.find(view)
         return Action.wait() if window is None else frames.pull(view, window, *place[:2])
 
-    return Milestone(f"{target.name} moved", lambda view: close_to(target.find(view), place, slice(0, 2)), act)
+    def there(view: View) -> bool:
+        return close_to(target.find(view), place, slice(0, 2))
+
+    return Milestone(f"{target.name} moved", there, act)
 
 
 def tile(targets: Sequence[tuple[Shown, Place]], view: View) -> Action | None:
-    """Move and resize the next window that is not where it belongs; None if all are."""
-    for target, place in targets:
-        window = target.find(view)
-        if window is None:
-            continue
+    """Move, then resize the windows that are not where they belong; None if all are.
+
+    The lowest goes first, or what was moved aside to get at it would be put back first; and all are moved while
+    they are small, so that none covers another for good.
+    """
+    found = [(window, place) for shown, place in targets if (window := shown.find(view)) is not None]
+    found.sort(key=lambda one: view.windows.index(one[0]))
+    for window, place in found:
         if not close_to(window, place, slice(0, 2)):
             return frames.pull(view, window, *place[:2])
+    for window, place in found:
         if not close_to(window, place, slice(2, 4)):
             return frames.grow(view, window, *place[2:])
     return None
@@ -412,24 +422,36 @@ class Arranging:
             below = view.windows[view.windows.index(question) - 1].title
             kept = any(name in below for name in self.keep)
             found = view.widget("push button", "Save" if kept else "Don't Save", app="mousepad")
-            return Action.wait() if found is None else view.click(found)
+            if found is not None:
+                return view.click(found)
+            view = View(view.desktop, view.last)  # answered, and gone by now
+            if view.window("Save Changes") is not None:
+                return Action.wait()
         return self._buttons(view) or tile(self.tiles, view) or Action.done()
 
     def _buttons(self, view: View) -> Action | None:
-        def among(some: Sequence[Shown]) -> Callable[[Window], bool]:
-            return lambda window: any(shown.is_it(window) for shown in some)
-
+        """The next click on a title bar, from the top of the stack down."""
         left = [
-            one
-            for one in reversed(view.windows)
-            if among(self.closing)(one) or (among(self.hiding)(one) and not one.minimized)
+            window
+            for window in reversed(view.windows)
+            if among(self.closing, window) or (among(self.hiding, window) and not window.minimized)
         ]
-        if left:
-            if left[0].minimized:
+        for window in left:
+            if window.minimized:
                 return frames.ALT_TAB
-            return frames.press(view, left[0], "close" if among(self.closing)(left[0]) else "iconify")
-        window = frames.topmost(view, lambda one: among(self.filling)(one) and not one.maximized)
-        return frames.press(view, window, "maximize") if window is not None else None
+            action = frames.press(view, window, "close" if among(self.closing, window) else "iconify")
+            if action != view.last:  # else it was clicked already and takes a moment
+                return action
+        if left:
+            return Action.wait()
+        for window in reversed(view.windows):
+            if among(self.filling, window) and not window.maximized:
+                return frames.press(view, window, "maximize")
+        return None
+
+
+def among(some: Sequence[Shown], window: Window) -> bool:
+    return any(shown.is_it(window) for shown in some)
 
 
 class SideBySide(Windows):
@@ -439,7 +461,8 @@ class SideBySide(Windows):
     difficulty = Difficulty.EASY
     instructions = (
         "Put the windows side by side: {left} fills the left half of the screen, {right} the right half.",
-        "Let {left} take the left half of the screen and {right} the right half, by moving and resizing both.",
+        "Let {left} take the left half of the screen and {right} the right half, by moving and resizing "
+        "both.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -458,21 +481,28 @@ def halves(left: Shown, right: Shown) -> list[tuple[Shown, Place]]:
     return [(left, (*corner("top left", HALF), *HALF)), (right, (*corner("top right", HALF), *HALF))]
 
 
+def quarters(four: Sequence[Shown]) -> list[tuple[Shown, Place]]:
+    return [(shown, (*corner(where, QUARTER), *QUARTER)) for shown, where in zip(four, CORNERS, strict=True)]
+
+
 class Quarters(Windows):
     id = "core/windows-quarters-v1"
     skill = "drag"
     family = "arranging"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Give each window a quarter of the screen: {a} top left, {b} top right, {c} bottom left, {d} bottom right.",
-        "Tile the four windows: {a} and {b} share the upper half of the screen, left and right, {c} and {d} the lower half.",
+        "Give each window a quarter of the screen: {a} top left, {b} top right, {c} bottom left, {d} bottom "
+        "right.",
+        "Tile the four windows: {a} and {b} share the upper half of the screen, left and right, {c} and "
+        "{d} the "
+        "lower half.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         four = several(draw, ("note", "note", "folder", "note"), scattered(draw, 4))
         ordered = draw.sample(four, 4)
         names = dict(zip("abcd", (shown.name for shown in ordered), strict=True))
-        return {**names, "shown": four, "tiles": [(s, quarter(c)) for s, c in zip(ordered, CORNERS, strict=True)]}
+        return {**names, "shown": four, "tiles": quarters(ordered)}
 
     def success(self, p: Params) -> Criterion:
         return AllOf(of=tuple(shown.fills(place) for shown, place in p.tiles))
@@ -493,7 +523,7 @@ class CloseAllButOne(Windows):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        kinds: list[Kind] = [*["terminal"] * 3, *["folder"] * 2, *["note"] * 3]
+        kinds: list[Kind] = ["terminal", "terminal", "terminal", "folder", "folder", "note", "note", "note"]
         shown = several(draw, draw.sample(kinds, 8), scattered(draw, 8, SMALL))
         target = draw.choice([one for one in shown if one.kind == "note"])
         return {"shown": shown, "target": target, "name": target.name}
@@ -514,11 +544,12 @@ class SortOut(Windows):
     unseen = True
     instructions = (
         "Close all terminals, minimize all folder windows, and maximize the window of {name}.",
-        "I want to work on {name} only: maximize it, after closing the terminals and minimizing the folder windows.",
+        "I want to work on {name} only: maximize it, after closing the terminals and minimizing the folder "
+        "windows.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        kinds: list[Kind] = [*["terminal"] * 3, *["folder"] * 3, "note"]
+        kinds: list[Kind] = ["terminal", "terminal", "terminal", "folder", "folder", "folder", "note"]
         shown = several(draw, draw.sample(kinds, 7), scattered(draw, 7, SMALL))
         kept = {f"{kind}s": [one for one in shown if one.kind == kind] for kind in ("terminal", "folder")}
         target = next(one for one in shown if one.kind == "note")
@@ -546,8 +577,11 @@ class SaveOrDiscard(Windows):
     family = "cleaning up"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Close the four notes, all of which were changed. Save the changes in {a} and {b}, discard those in {c} and {d}.",
-        "All four editors have unsaved changes. Close them, keeping the changes of {a} and {b} but not those of {c} and {d}.",
+        "Close the four notes, all of which were changed. Save the changes in {a} and {b}, discard those in "
+        "{c} and {d}.",
+        "All four editors have unsaved changes. Close them, keeping the changes of {a} and {b} but not "
+        "those of "
+        "{c} and {d}.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -578,16 +612,19 @@ class TidyUp(Windows):
     family = "cleaning up"
     difficulty = Difficulty.HARD
     instructions = (
-        "Tidy up: close the three changed notes {a}, {b} and {c}, saving them, and both terminals. Then give the others a "
-        "quarter of the screen each: {d} top left, {e} top right, {f} bottom left, {g} bottom right.",
-        "Save and close {a}, {b} and {c}, close the terminals, and tile what is left over the corners of the screen: {d} top "
-        "left, {e} top right, {f} bottom left and {g} bottom right.",
+        "Tidy up: close the three changed notes {a}, {b} and {c}, saving them, and both terminals. Then give "
+        "the others a quarter of the screen each: {d} top left, {e} top right, {f} bottom left, {g} "
+        "bottom right.",
+        "Save and close {a}, {b} and {c}, close the terminals, and tile what is left, a quarter of the "
+        "screen "
+        "each: {d} top left, {e} top right, {f} bottom left and {g} bottom right.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         texts, added = unsaved(draw, 3)
-        kinds: list[Kind] = [*["note"] * 3, "terminal", "terminal", "folder", "folder", "note", "note"]
-        shown = several(draw, kinds, scattered(draw, 9), texts)
+        going: list[Kind] = ["note", "note", "note", "terminal", "terminal"]
+        staying: list[Kind] = ["folder", "folder", "note", "note"]
+        shown = several(draw, [*going, *staying], scattered(draw, 9), texts)
         kept = draw.sample(shown[5:], 4)
         names = [one.name for one in (*shown[:3], *kept)]
         return {
@@ -595,7 +632,7 @@ class TidyUp(Windows):
             "shown": draw.sample(shown, 9),
             "changed": list(zip(shown[:3], added, strict=True)),
             "going": shown[:5],
-            "tiles": [(shown, quarter(where)) for shown, where in zip(kept, CORNERS, strict=True)],
+            "tiles": quarters(kept),
         }
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
@@ -618,12 +655,13 @@ class GatherNotes(Windows):
     difficulty = Difficulty.HARD
     instructions = (
         "Copy the text of {a}, {b} and {c}, in this order, to the end of {target}, and save {target}.",
-        "Collect everything from the windows {a}, {b} and {c} at the end of {target}, in this order, and save it there.",
+        "Collect the texts of the windows {a}, {b} and {c} at the end of {target}, in this order, and "
+        "save it.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        (width, height), cells = (500, 280), draw.sample([(20, 40), (660, 40), (20, 440), (660, 440)], 4)
-        places = [(x + draw.choice((0, 20, 40)), y + draw.choice((0, 15, 30)), width, height) for x, y in cells]
+        cells = draw.sample([(20, 40), (660, 40), (20, 440), (660, 440)], 4)
+        places = [(x + draw.choice((0, 20, 40)), y + draw.choice((0, 15, 30)), 500, 280) for x, y in cells]
         texts = [f"{thing}: {draw.number(10, 99)}\n" for thing in draw.words(4, "products")]
         shown = several(draw, ["note"] * 4, places, texts)
         names = dict(zip(("a", "b", "c", "target"), (one.name for one in shown), strict=True))
