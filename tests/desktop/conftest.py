@@ -1,4 +1,4 @@
-"""Real desktops for the tests of this folder: one that is kept and reset for each test, and fresh ones on demand."""
+"""Real desktops for the tests of this folder: one that is kept and reset, and fresh ones on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Found = TypeVar("Found")
 
 
 def _eventually(predicate: Callable[[], Found], timeout: float = 5.0, pause: float = 0.005) -> Found:
-    """What ``predicate`` returns as soon as it is true; fails the test if that takes longer than ``timeout``."""
+    """What ``predicate`` returns as soon as it is true; fails the test if that takes too long."""
     deadline = time.monotonic() + timeout
     while True:
         found = predicate()
@@ -104,7 +104,7 @@ class Editor:
         assert self.text() == text
 
     def place(self, row: int = 0, column: float = 0.0) -> Point:
-        """Somewhere in the text area: ``row`` lines down and ``column`` characters in, with the built-in font."""
+        """Somewhere in the text area: ``row`` lines down and ``column`` characters in."""
         box = self.node().box
         assert box is not None
         x, y = box[0] + 4 + column * self.desktop_font()[0], box[1] + 4 + (row + 0.5) * self.desktop_font()[1]

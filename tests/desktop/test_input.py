@@ -25,7 +25,7 @@ class Listener:
         self.window = desktop.launch(["sh", "-c", "exec xev -geometry 400x300+200+200 > heard"])
 
     def heard(self) -> list[str]:
-        """The events so far, told short: ``ButtonPress 1``, ``KeyPress a``, with the modifiers' bits if any."""
+        """The events so far, told short: ``ButtonPress 1``, ``KeyPress a``, with modifiers' bits if any."""
         found = []
         for event in re.split(r"\n\n", self.desktop.files.read_text("heard")):
             kind = event.split(" ", 1)[0].strip()
@@ -307,9 +307,11 @@ def test_a_view_scrolls(editor: Any) -> None:
 def test_a_context_menu_opens_and_closes(editor: Any, eventually: Any) -> None:
     desktop = editor.desktop
     desktop.perform(Action.click(editor.place(1), button=Button.RIGHT))
-    items = lambda: [
-        n.name.strip() for n in desktop.accessibility(app="mousepad").walk() if n.role == "menu item"
-    ]  # noqa: E731
+
+    def items() -> list[str]:
+        nodes = desktop.accessibility(app="mousepad").walk()
+        return [node.name.strip() for node in nodes if node.role == "menu item"]
+
     eventually(lambda: "Select All" in items())
     desktop.perform(Action.key("esc"))
     eventually(lambda: "Select All" not in items())

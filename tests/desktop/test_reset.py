@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (scripts for other programs stay in one piece)
 """The next episode finds nothing of the last one, however hard that one tried to stay."""
 
 from __future__ import annotations

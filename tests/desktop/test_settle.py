@@ -30,10 +30,12 @@ def test_a_screen_that_never_rests_is_cut_off(fresh: Callable[..., SandboxDeskto
     desktop = fresh(settle={"cap_ms": 300})
     script = """
 import ctypes, time
-x = ctypes.CDLL("libX11.so.6"); x.XOpenDisplay.restype = ctypes.c_void_p; x.XDefaultRootWindow.restype = ctypes.c_ulong
+x = ctypes.CDLL("libX11.so.6")
+x.XOpenDisplay.restype, x.XDefaultRootWindow.restype = ctypes.c_void_p, ctypes.c_ulong
 d = ctypes.c_void_p(x.XOpenDisplay(None)); root = ctypes.c_ulong(x.XDefaultRootWindow(d))
 for colour in range(10**9):
-    x.XSetWindowBackground(d, root, ctypes.c_ulong(colour % 200 * 256)); x.XClearWindow(d, root); x.XSync(d, 0)
+    x.XSetWindowBackground(d, root, ctypes.c_ulong(colour % 200 * 256))
+    x.XClearWindow(d, root); x.XSync(d, 0)
     if colour == 3: open("drawing", "w").close()
     time.sleep(0.001)"""
     desktop.start(["/usr/bin/python3", "-c", script])

@@ -62,8 +62,8 @@ class Display:
             self._listen(xproto.EventMask.PropertyChange)
             for answer in answers:
                 answer.reply()
-            # Without this, a change of layout that leaves the keycodes as they are is kept from us. All events of
-            # XKB have one code on the wire, that of the first.
+            # Without this, a change of layout that leaves the keycodes as they are is kept from us. All
+            # events of XKB have one code on the wire, that of the first.
             changes = xcffib.xkb.EventType.NewKeyboardNotify | xcffib.xkb.EventType.MapNotify
             self.xkb.SelectEvents(CORE_KEYBOARD, changes, 0, changes, ALL_PARTS, ALL_PARTS, [])
 
@@ -199,8 +199,9 @@ class Display:
                 self.properties_changed = True
             elif isinstance(event, (xproto.MappingNotifyEvent, xcffib.xkb.NewKeyboardNotifyEvent)):
                 self.keymap_changed = True
-            elif isinstance(event, xproto.ClientMessageEvent) and event.type == self._atoms.get("WM_PROTOCOLS"):
-                self._ponged = event.data.data32[1]
+            elif isinstance(event, xproto.ClientMessageEvent):
+                if event.type == self._atoms.get("WM_PROTOCOLS"):
+                    self._ponged = event.data.data32[1]
 
     # Whether a program has dealt with what was sent to it.
 
@@ -214,7 +215,7 @@ class Display:
         return self.atom("_NET_WM_PING") in protocols
 
     def ping(self, window: int, seconds: float) -> bool:
-        """True when the program behind the window has come to this message, and so to all events before it."""
+        """True when the program behind the window has come to this, and so to all events before it."""
         self._pings += 1
         number = self._pings
         kind, protocol = self.atoms("WM_PROTOCOLS", "_NET_WM_PING")

@@ -168,7 +168,7 @@ class Keyboard:
         return end
 
     def drain(self) -> bool:
-        """Wait until the program with the focus has dealt with every key that was sent to it; False if it does not."""
+        """Wait until the program with the focus has dealt with every key; False if it does not."""
         display = self.display
         window = active_window(display)
         if window and display.can_ping(window):
@@ -192,7 +192,8 @@ class Keyboard:
     def _read_layout(self) -> None:
         self.display.keymap_changed = False
         keys = read_keys(self.display)
-        self._symbols = {code: row for code, row in self._symbols.items() if keys[code].row(self._group) == row}
+        ours = self._symbols.items()
+        self._symbols = {code: row for code, row in ours if keys[code].row(self._group) == row}
         self._layout = make_layout(keys, self._group, self._symbols)
 
     def _bind(self, new: Sequence[int], needed: Iterable[int]) -> None:

@@ -1,7 +1,7 @@
-"""What the keys of an X server mean just now, by its XKB tables: which key, with or without Shift, gives a keysym.
+"""What the keys of an X server mean just now: which key, with or without Shift, gives a keysym.
 
-The tables say for each key how many layouts (groups) it takes part in and which modifiers choose its level, so
-that layouts of any kind come out right: several groups, keys on which Shift does nothing, keypads.
+XKB's tables say for each key how many layouts (groups) it takes part in and which modifiers choose its level,
+so layouts of any kind come out right: several groups, keys on which Shift does nothing, keypads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Layout", "Stroke", "make_layout", "read_keys"]
 SHIFT = 0x01
 _TYPES, _SYMBOLS = 0x01, 0x02  # parts of an XKB map
 _HEADER = 40  # bytes of the answer before the tables
-_CLAMP, _REDIRECT = 0x40, 0x80  # what a key does with a group that it does not have; otherwise it wraps around
+_CLAMP, _REDIRECT = 0x40, 0x80  # what a key does with a group that it does not have; or it wraps around
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ class Key:
         if not count:
             return [0, 0]
         if group >= count:
-            group = {_CLAMP: count - 1, _REDIRECT: min(self.beyond >> 4 & 3, count - 1)}.get(self.beyond & 0xC0, group % count)
+            redirected = min(self.beyond >> 4 & 3, count - 1)
+            group = {_CLAMP: count - 1, _REDIRECT: redirected}.get(self.beyond & 0xC0, group % count)
         levels, shifted = self.groups[group], self.shifted[group]
         return [levels[0] if levels else 0, levels[shifted] if shifted < len(levels) else 0]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +81,7 @@ class Seat:
         return window_manager_answers(self.display, self._probe, WINDOW_MANAGER_S)
 
     def rest(self) -> None:
-        """Nothing pressed or locked, no key bound by us, the pointer out of the way, the background as it was."""
+        """Nothing pressed or locked, no key bound by us, pointer out of the way, background as it was."""
         display = self.display
         with display.limited():
             look = [BACKGROUND, self._cursor]

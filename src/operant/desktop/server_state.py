@@ -24,7 +24,9 @@ __all__ = ["ServerState", "differences", "is_lasting", "read_server_state", "rem
 ServerState = Mapping[str, object]
 
 ALL_DEVICES = 0
-OURS = 0x02 | 0x08  # parts of a keyboard map, symbols and "explicit" marks, in which keys that we bind leave traces
+#: Parts of a keyboard map in which keys that we bind leave traces: symbols, compared by themselves, and marks of
+#: what was set explicitly.
+OURS = 0x02 | 0x08
 LONGEST_PROPERTY = 4096  # words of a root property that are compared
 #: What the window manager and the server put right by themselves once the programs are gone, given a moment.
 PASSING = ("connections", "focus", "pixels", "root ", "shown windows")
@@ -69,9 +71,8 @@ def read_server_state(display: Display) -> ServerState:
             f"properties of device {one.deviceid}": xinput.XIListProperties(one.deviceid) for one in devices
         }
         atoms = list(listed["properties"].reply().atoms)
-        details |= {
-            f"root property {atom}": core.GetProperty(False, root, atom, 0, 0, LONGEST_PROPERTY) for atom in atoms
-        }
+        for atom in atoms:
+            details[f"root property {atom}"] = core.GetProperty(False, root, atom, 0, 0, LONGEST_PROPERTY)
         children = list(listed["tree"].reply().children)
         attributes = [(child, core.GetWindowAttributes(child)) for child in children]
         state |= {name: display.raw(cookie) for name, cookie in details.items()}
@@ -97,8 +98,7 @@ def is_lasting(difference: str) -> bool:
 
 
 def remove_strangers(display: Display, before: ServerState, now: ServerState) -> None:
-    """Delete root properties that were not there before, and connections whose programs are gone but which asked
-    the server to keep what they made."""
+    """Delete root properties that were not there before, and connections that outlived their programs."""
     with display.limited():
         for name in now.keys() - before.keys():
             if name.startswith("root property "):

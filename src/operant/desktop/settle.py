@@ -18,14 +18,14 @@ from operant.types import StepResult
 __all__ = ["Busy", "settle"]
 
 
-FRAMES_S = 0.045  # how long after a change a program that is about to draw is waited for: two frames and a bit
+FRAMES_S = 0.045  # how long after a change one that is about to draw is waited for: two frames and a bit
 
 
 class Busy(Protocol):
     """Whether any program has something to do.
 
-    With ``due``, one that sleeps until its next frame counts. One look can miss work that is just being handed
-    on; with ``surely`` it can't.
+    With ``due``, one that sleeps until its next frame counts. One look can miss work that is just being
+    handed on; with ``surely`` it can't.
     """
 
     def __call__(self, *, due: bool = False, surely: bool = False) -> bool: ...

@@ -94,7 +94,7 @@ def _ask(display: Display, window: int, what: str, data: list[int]) -> None:
 
 
 def window_manager_answers(display: Display, window: int, seconds: float) -> bool:
-    """Whether the window manager does what it is asked: here to say how wide a frame it would give that window."""
+    """Whether the window manager does what it is asked: here to say what frame it would give that window."""
     answer = "_NET_FRAME_EXTENTS"
     with display.limited():
         display.core.DeleteProperty(window, display.atom(answer))

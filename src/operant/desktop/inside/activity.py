@@ -10,9 +10,8 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable
 
-
 FRAME_MS = 17  # toolkits draw at most 60 times a second
-#: The calls in which event loops sleep, by number, and which of their arguments is the time-out in milliseconds.
+#: The calls in which event loops sleep, by number, and which argument is the time-out in milliseconds.
 TIMEOUTS = {
     "x86_64": {b"7": 2, b"232": 3, b"281": 3},  # poll, epoll_wait, epoll_pwait
     "aarch64": {b"22": 3},  # epoll_pwait; its ppoll has the time-out in memory, which is not looked at
@@ -76,7 +75,7 @@ class Activity:
         return total
 
     def due(self) -> bool:
-        """Whether any thread has set itself to wake within a frame, as toolkits do that have drawing to do."""
+        """Whether any thread has set itself to wake within a frame, as toolkits do that have to draw."""
         for thread in self.threads:
             # "running", or the number of the call that it sleeps in and its arguments.
             with contextlib.suppress(OSError):

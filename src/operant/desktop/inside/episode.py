@@ -57,8 +57,8 @@ class Layout:
             # Settings in a plain file under HOME instead of a database behind one more daemon.
             "GSETTINGS_BACKEND": "keyfile",
             "GIO_USE_VFS": "local",
-            # GTK's own compose tables have 16 bits a key and take U+FF20 for the Compose key and U+FE58 for an
-            # accent; without an input method every key gives just its character.
+            # GTK's own compose tables have 16 bits a key and take U+FF20 for the Compose key and U+FE58 for
+            # an accent; without an input method every key gives just its character.
             "GTK_IM_MODULE": "gtk-im-context-none",
             "GTK_OVERLAY_SCROLLING": "0",
             "LIBGL_ALWAYS_SOFTWARE": "1",
@@ -234,7 +234,9 @@ def fill_home(home: str, entries: list[list[Any]], contents: int) -> None:
         os.close(fd)
 
 
-def serve(programs: Programs, operations: frozenset[str], wake: int, others: dict[int, Any], chore: Any = None) -> None:
+def serve(
+    programs: Programs, operations: frozenset[str], wake: int, others: dict[int, Any], chore: Any = None
+) -> None:
     """Answer requests until the owner's end closes. ``others`` maps more descriptors to what they trigger.
 
     ``chore`` is done every so often, however busy the owner keeps us.

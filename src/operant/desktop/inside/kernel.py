@@ -86,7 +86,8 @@ def keep_capabilities_to_self() -> None:
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
             break
     # Two words each of what is effective, permitted and inheritable; only the last are given up.
-    header, sets = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0)), (ctypes.c_uint32 * 6)()
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0))
+    sets = (ctypes.c_uint32 * 6)()
     _checked(_libc.capget(header, sets), "capget")
     sets[2] = sets[5] = 0
     _checked(_libc.capset(header, sets), "capset")

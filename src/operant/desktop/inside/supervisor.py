@@ -181,7 +181,7 @@ class Supervisor(Programs):
         return episode.descendants(os.getpid())
 
     def busy(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """Whether any program of the desktop runs or is about to; with ``due``, also whether one is about to draw."""
+        """Whether any program of the desktop runs or is about to; with ``due``, or is about to draw."""
         activity = self.activity
         return {"busy": activity.busy(surely=message["surely"]) or (message["due"] and activity.due())}
 
@@ -207,8 +207,9 @@ class Supervisor(Programs):
             if pid not in keep:
                 with contextlib.suppress(OSError, ValueError), open("/proc/%d/status" % pid) as file:
                     # Shared memory too, which no limit of the kernel's binds: whoever maps it holds it.
-                    held = [line.split()[1] for line in file if line.startswith(("RssAnon:", "RssShmem:", "VmSwap:"))]
-                    sizes[pid] = sum(map(int, held)) << 10
+                    kinds = ("RssAnon:", "RssShmem:", "VmSwap:")
+                    held = [int(line.split()[1]) for line in file if line.startswith(kinds)]
+                    sizes[pid] = sum(held) << 10
         if sum(sizes.values()) > allowed:
             largest = max(sizes, key=lambda pid: sizes[pid])
             with contextlib.suppress(ProcessLookupError):

@@ -49,7 +49,8 @@ def receive(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
     fds: list[int] = []
     for level, kind, content in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-            fds += struct.unpack("=%di" % (len(content) // FD_BYTES), content[: len(content) // FD_BYTES * FD_BYTES])
+            count = len(content) // FD_BYTES
+            fds += struct.unpack("=%di" % count, content[: count * FD_BYTES])
     if not data:
         raise Closed
     if data[:1] != b"{":

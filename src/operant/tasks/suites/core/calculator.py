@@ -185,8 +185,10 @@ class PercentOf(Calculator):
     difficulty = Difficulty.EASY
     unseen = True
     instructions = (
-        "How much is {percent} % of {base}? Enter {percent} % {base} = on the calculator and report the number.",
-        "Use the calculator's % button to find {percent} percent of {base}, leave it on the display and answer "
+        "How much is {percent} % of {base}? Enter {percent} % {base} = on the calculator and report the "
+        "number.",
+        "Use the calculator's % button to find {percent} percent of {base}, leave it on the display and "
+        "answer "
         "with it.",
     )
 
@@ -362,9 +364,11 @@ class MemoryTotal(Calculator):
     family = "memory"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then recall "
+        "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then "
+        "recall "
         "the total with MR.",
-        "Put {a} into the calculator's memory, add {b} and {c} to it with M+, and show with MR what is in it.",
+        "Put {a} into the calculator's memory, add {b} and {c} to it with M+, and show with MR what is in "
+        "it.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -413,7 +417,8 @@ class AverageOfFour(Calculator):
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Find the average of {a}, {b}, {c} and {d} with the calculator and report it.",
-        "Four measurements: {a}, {b}, {c}, {d}. Compute their mean with the calculator, leave it on the display "
+        "Four measurements: {a}, {b}, {c}, {d}. Compute their mean with the calculator, leave it on the "
+        "display "
         "and answer with it.",
     )
 
@@ -444,7 +449,8 @@ class HexToClipboard(Calculator):
     family = "modes"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Convert {number} to hexadecimal with the calculator (scientific mode, then Number bases) and copy the "
+        "Convert {number} to hexadecimal with the calculator (scientific mode, then Number bases) and "
+        "copy the "
         "result to the clipboard.",
         "In the calculator's scientific mode, enter {number}, switch the number base to hexadecimal and copy "
         "what is shown.",
@@ -526,7 +532,8 @@ class MemoryBill(Calculator):
     difficulty = Difficulty.HARD
     unseen = True
     instructions = (
-        "Compute {rows} one by one with the calculator, collect the results in its memory (MS for the first, M+ "
+        "Compute {rows} one by one with the calculator, collect the results in its memory (MS for the "
+        "first, M+ "
         "for the others), recall the total with MR and copy it to the clipboard.",
         "Collect {rows} in the calculator's memory with MS and M+, then recall the sum and copy it.",
     )
@@ -557,9 +564,11 @@ class TotalOfNote(Calculator):
     family = "clipboard"
     difficulty = Difficulty.HARD
     instructions = (
-        "Add up the three amounts in the note {file} with the calculator, paste the sum at the very end of the "
+        "Add up the three amounts in the note {file} with the calculator, paste the sum at the very end "
+        "of the "
         "note, and save it.",
-        "The note {file} wants a sum of its amounts: compute it with the calculator, copy it to the end of the "
+        "The note {file} wants a sum of its amounts: compute it with the calculator, copy it to the end "
+        "of the "
         "note, and save.",
     )
 

@@ -13,6 +13,7 @@ from operant.tasks.oracle import Oracle, View
 from operant.tasks.suites.core.editor_desk import (
     BOTTOM,
     COPY,
+    PATIENT,
     UNDO,
     Edit,
     Editor,
@@ -433,6 +434,8 @@ def enter_line(view: View, number: str) -> Action:
     if entry is None or view.last == Action.type(number + "\n"):
         return Action.wait()
     if view.last == Action.wait():
+        return PATIENT
+    if entry.text == number and view.last == PATIENT:
         return view.click(view.widget("push button", "Jump to"))
     if "focused" not in entry.states:
         return view.click(view.widget("spin button"))

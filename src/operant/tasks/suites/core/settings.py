@@ -32,6 +32,15 @@ def labelled(view: View, name: str, app: str, *roles: str) -> Node | None:
     return None
 
 
+def tap(view: View, find: Callable[[View], Node | None]) -> Action:
+    """Click what is found; wait for what is not there yet."""
+    found = find(view)
+    if found is None:
+        view.desktop.settle()
+        found = find(View(view.desktop, view.last))
+    return Action.wait() if found is None else view.click(found)
+
+
 def stored(view: View, path: str, key: str, section: str | None = None) -> str | None:
     """The value of a setting in a file, without quotes."""
     found, current = None, None
@@ -74,8 +83,8 @@ class Choice:
 
     def act(self, view: View) -> Action:
         if self.find(view) is None:
-            return view.click(labelled(view, self.tab, "lxappearance", "page tab"))
-        return view.click(self.find(view)) if not self.made(view) else applied(view)
+            return tap(view, lambda now: labelled(now, self.tab, "lxappearance", "page tab"))
+        return applied(view) if self.made(view) else tap(view, self.find)
 
 
 @dataclass(frozen=True)
@@ -98,7 +107,7 @@ class FontSize:
             return self._in_dialog(view)
         opener = self._button(view)
         if opener is None:
-            return view.click(labelled(view, "Widget", "lxappearance", "page tab"))
+            return tap(view, lambda now: labelled(now, "Widget", "lxappearance", "page tab"))
         sizes = [node.name for node in opener.walk() if node.role == "label"]
         return applied(view) if str(self.size) in sizes else view.click(opener)
 
@@ -114,14 +123,14 @@ class FontSize:
         if field is None:
             return Action.wait()
         if field.text == str(self.size):
-            return view.click(labelled(view, "OK", "lxappearance", "push button"))
+            return tap(view, lambda now: labelled(now, "OK", "lxappearance", "push button"))
         if "focused" not in field.states:
             return view.click(field)
         return Action.type(str(self.size)) if view.last == SELECT_ALL else SELECT_ALL
 
 
 def applied(view: View) -> Action:
-    return view.click(labelled(view, "Apply", "lxappearance", "push button"))
+    return tap(view, lambda now: labelled(now, "Apply", "lxappearance", "push button"))
 
 
 @dataclass(frozen=True)
@@ -279,12 +288,38 @@ EDITOR_OPTIONS = {
 }
 
 
+State = Callable[[View], bool]
+
+
 def editor_setting(view: View, key: str) -> str | None:
     return stored(view, KEYFILE, key, EDITOR_VIEW.replace(".", "/"))
 
 
-def editor_says(key: str, value: str) -> Callable[[View], bool]:
-    return lambda view: editor_setting(view, key) == value
+def ticked(name: str, key: str) -> State:
+    """Whether a box of the preferences is ticked; when they are closed, the file tells."""
+
+    def holds(view: View) -> bool:
+        box = labelled(view, name, "mousepad", "check box")
+        return editor_setting(view, key) == "true" if box is None else "checked" in box.states
+
+    return holds
+
+
+def set_to(number: int, key: str, tab: str) -> State:
+    """Whether the number field of a page has taken that number."""
+
+    def holds(view: View) -> bool:
+        field = view.widget("spin button", app="mousepad")
+        if field is None or not on_page(view, tab):
+            return editor_setting(view, key) == str(number)
+        return field.value == number
+
+    return holds
+
+
+def on_page(view: View, tab: str) -> bool:
+    page = labelled(view, tab, "mousepad", "page tab")
+    return page is not None and "selected" in page.states
 
 
 def in_preferences(act: Callable[[View], Action]) -> Callable[[View], Action]:
@@ -293,14 +328,23 @@ def in_preferences(act: Callable[[View], Action]) -> Callable[[View], Action]:
     def open_or_act(view: View) -> Action:
         if view.window("Mousepad Preferences") is not None:
             return act(view)
-        entry = labelled(view, "Preferences...", "mousepad", "menu item")
-        return view.click(entry or labelled(view, "Edit", "mousepad", "menu"))
+        menu = labelled(view, "Edit", "mousepad", "menu")
+        if menu is not None and "selected" in menu.states:
+            return tap(view, lambda now: labelled(now, "Preferences...", "mousepad", "menu item"))
+        return tap(view, lambda now: labelled(now, "Edit", "mousepad", "menu"))
 
     return open_or_act
 
 
-def check(name: str) -> Callable[[View], Action]:
-    return in_preferences(lambda view: view.click(labelled(view, name, "mousepad", "check box")))
+def check(name: str, tab: str = "View") -> Callable[[View], Action]:
+    """Click a box of a page of the preferences."""
+
+    def act(view: View) -> Action:
+        if not on_page(view, tab):
+            return tap(view, lambda now: labelled(now, tab, "mousepad", "page tab"))
+        return tap(view, lambda now: labelled(now, name, "mousepad", "check box"))
+
+    return in_preferences(act)
 
 
 def enter_number(number: int, tab: str) -> Callable[[View], Action]:
@@ -308,9 +352,8 @@ def enter_number(number: int, tab: str) -> Callable[[View], Action]:
 
     def act(view: View) -> Action:
         field = view.widget("spin button", app="mousepad")
-        page = labelled(view, tab, "mousepad", "page tab")
-        if field is None or page is None or "selected" not in page.states:
-            return view.click(page)
+        if field is None or not on_page(view, tab):
+            return tap(view, lambda now: labelled(now, tab, "mousepad", "page tab"))
         if field.text == str(number):
             return Action.key("enter")
         if "focused" not in field.states:
@@ -366,7 +409,7 @@ class EditorOption(Editor):
         return AllOf(of=(*settings, closed_preferences()))
 
     def oracle(self, p: Params) -> Oracle:
-        on = editor_says(p.key, "true")
+        on = ticked(p.option, p.key)
         return Milestones([Milestone("on", on, check(p.option)), close_preferences(on)])
 
 
@@ -390,8 +433,8 @@ class LineMargin(Editor):
         return AllOf(of=(on, column, closed_preferences()))
 
     def oracle(self, p: Params) -> Oracle:
-        on = editor_says("show-right-margin", "true")
-        at = editor_says("right-margin-position", str(p.column))
+        on = ticked("Long line margin at column:", "show-right-margin")
+        at = set_to(p.column, "right-margin-position", "View")
 
         def both(view: View) -> bool:
             return on(view) and at(view)
@@ -426,17 +469,19 @@ class Indentation(Editor):
         return AllOf(of=(*settings, closed_preferences()))
 
     def oracle(self, p: Params) -> Oracle:
-        wide = editor_says("tab-width", str(p.width))
-        spaces, automatic = editor_says("insert-spaces", "true"), editor_says("auto-indent", "true")
+        wide = set_to(p.width, "tab-width", "Editor")
+        automatic = ticked("Enable automatic indentation", "auto-indent")
+
+        def spaces(view: View) -> bool:
+            if on_page(view, "Editor"):
+                return labelled(view, "Insert Spaces", "mousepad", "combo box") is not None
+            return editor_setting(view, "insert-spaces") == "true"
 
         def choose_spaces(view: View) -> Action:
+            if not on_page(view, "Editor"):
+                return tap(view, lambda now: labelled(now, "Editor", "mousepad", "page tab"))
             entry = labelled(view, "Insert Spaces", "mousepad", "menu item")
-            box = labelled(view, "Insert Tabs", "mousepad", "combo box")
-            return view.click(entry or box or labelled(view, "Editor", "mousepad", "page tab"))
-
-        def indent(view: View) -> Action:
-            box = labelled(view, "Enable automatic indentation", "mousepad", "check box")
-            return view.click(box or labelled(view, "Editor", "mousepad", "page tab"))
+            return tap(view, lambda now: entry or labelled(now, "Insert Tabs", "mousepad", "combo box"))
 
         def all_three(view: View) -> bool:
             return wide(view) and spaces(view) and automatic(view)
@@ -445,7 +490,7 @@ class Indentation(Editor):
             [
                 Milestone("width", wide, enter_number(p.width, "Editor")),
                 Milestone("spaces", lambda view: wide(view) and spaces(view), in_preferences(choose_spaces)),
-                Milestone("automatic", all_three, in_preferences(indent)),
+                Milestone("automatic", all_three, check("Enable automatic indentation", "Editor")),
                 close_preferences(all_three),
             ]
         )
@@ -507,7 +552,7 @@ class FileManagerOption(Template):
                 return Action.wait()
             if ("checked" in box.states) != wanted:
                 return view.click(box)
-            return view.click(labelled(view, "Close", "pcmanfm", "push button"))
+            return tap(view, lambda now: labelled(now, "Close", "pcmanfm", "push button"))
 
         def done(view: View) -> bool:
             return stored(view, LIBFM, p.key) == str(int(wanted)) and view.window("Preferences") is None

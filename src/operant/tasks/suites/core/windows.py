@@ -391,8 +391,8 @@ def moved(target: Shown, place: Place) -> Milestone:
 def tile(targets: Sequence[tuple[Shown, Place]], view: View) -> Action | None:
     """Move, then resize the windows that are not where they belong; None if all are.
 
-    The lowest goes first, or what was moved aside to get at it would be put back first; and all are moved while
-    they are small, so that none covers another for good.
+    The lowest goes first, or what was moved aside to get at it would be put back first; and all are moved
+    while they are small, so that none covers another for good.
     """
     found = [(window, place) for shown, place in targets if (window := shown.find(view)) is not None]
     found.sort(key=lambda one: view.windows.index(one[0]))
