@@ -18,7 +18,7 @@ def test_the_defaults_are_one_monitor_over_the_whole_screen() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings, says",
+    ("settings", "says"),
     [
         ({"widht": 100}, "did you mean 'width'"),
         ({"settle": {"quiet": 5}}, "did you mean 'quiet_ms'"),

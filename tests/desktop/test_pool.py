@@ -112,7 +112,8 @@ def test_a_desktop_that_died_while_idle_is_not_handed_out(stubs: list[Stub]) -> 
         stubs[0].sick = stubs[1].sick = True
         assert pool.lease(timeout_s=5).desktop in stubs[2:]
         pool.wait_ready(1, timeout_s=5)
-        assert stubs[0].closed and stubs[1].closed
+        assert stubs[0].closed
+        assert stubs[1].closed
         assert pool.status().replaced == 2
 
 
@@ -184,7 +185,8 @@ def test_closing_wakes_those_who_wait_and_closes_leased_desktops_too(stubs: list
     waiter.start()
     pool.close()
     waiter.join(5)
-    assert failures and stubs[0].closed
+    assert failures
+    assert stubs[0].closed
     with pytest.raises(DesktopClosed):
         _ = lease.desktop
 

@@ -19,6 +19,7 @@ from operant.bench.record import median, percentile
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.sandbox import SandboxDesktop
+from operant.errors import ApplicationError
 from operant.types import Action, Point
 
 __all__ = ["GOALS", "Progress", "measure_density", "measure_desktop"]
@@ -95,7 +96,8 @@ class Calculator:
 
         def centre(name: str) -> Point:
             node = tree.find(name=name)
-            assert node is not None and node.box is not None, f"galculator has no button {name!r}"
+            if node is None or node.box is None:
+                raise ApplicationError(f"galculator shows no button {name!r}")
             x, y, width, height = node.box
             return Point.from_pixel(x + width // 2, y + height // 2, desktop.size)
 

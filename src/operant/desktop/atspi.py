@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["ROLES", "STATES", "role_name", "state_names"]
 
-ROLES = tuple(
+ROLES = tuple(  # noqa: SIM905 - one name beside the other reads better than 130 lines
     "invalid|accelerator label|alert|animation|arrow|calendar|canvas|check box|check menu item|color chooser|"
     "column header|combo box|date editor|desktop icon|desktop frame|dial|dialog|directory pane|drawing area|"
     "file chooser|filler|focus traversable|font chooser|frame|glass pane|html container|icon|image|"
@@ -21,7 +21,7 @@ ROLES = tuple(
     "description value|footnote|content deletion|content insertion|mark|suggestion|push button menu".split("|")
 )
 
-STATES = tuple(
+STATES = tuple(  # noqa: SIM905
     "invalid|active|armed|busy|checked|collapsed|defunct|editable|enabled|expandable|expanded|focusable|focused|"
     "has tooltip|horizontal|iconified|modal|multi line|multiselectable|opaque|pressed|resizable|selectable|"
     "selected|sensitive|showing|single line|stale|transient|vertical|visible|manages descendants|indeterminate|"

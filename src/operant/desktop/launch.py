@@ -74,7 +74,7 @@ def start_supervisor(config: DesktopConfig) -> Supervised:
     check_machine(config)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     owner = os.pidfd_open(os.getpid())
-    errors = tempfile.TemporaryFile(prefix="operant-")
+    errors = tempfile.TemporaryFile(prefix="operant-")  # noqa: SIM115 - lives as long as the desktop
     base = None if config.isolated else tempfile.mkdtemp(prefix=f"{BARE_PREFIX}{owner_mark()}-")
     handed: list[int] = [theirs.fileno(), owner]
     try:
@@ -86,21 +86,28 @@ def start_supervisor(config: DesktopConfig) -> Supervised:
         as_nobody: dict[str, Any] = {}
         if base is None and os.getuid() == 0:
             as_nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-        process = _forker.submit(
-            subprocess.Popen,
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=errors,
-            stderr=errors,
-            pass_fds=handed,
-            env={"PATH": os.environ.get("PATH", os.defpath), MARK: owner_mark()},
-            cwd="/",
-            start_new_session=True,
-            **as_nobody,
-        ).result()
-    except BaseException:
+
+        def fork() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                pass_fds=handed,
+                env={"PATH": os.environ.get("PATH", os.defpath), MARK: owner_mark()},
+                cwd="/",
+                start_new_session=True,
+                **as_nobody,
+            )
+
+        process = _forker.submit(fork).result()
+    except BaseException as error:
         ours.close()
         errors.close()
+        if base is not None:
+            shutil.rmtree(base, ignore_errors=True)
+        if isinstance(error, RuntimeError):  # the forker is gone
+            raise DesktopStartError("no desktop is started while Python shuts down") from error
         raise
     finally:
         theirs.close()
@@ -202,9 +209,9 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     code = resources.files("operant.desktop.inside")
     for name in ("supervisor.py", "activity.py", "episode.py", "programs.py", "kernel.py", "wire.py"):
         argv += shown((code / name).read_bytes(), f"{_INSIDE}/{name}")
-    for path in (*config.read_only, python_inside()[1]):
-        if path is not None:
-            argv += ["--ro-bind", str(path.resolve()), str(path)]
+    for shown_too in (*config.read_only, python_inside()[1]):
+        if shown_too is not None:
+            argv += ["--ro-bind", str(shown_too.resolve()), str(shown_too)]
     # Last, so that nothing can be written to the root of the tree either, nor to what else outlives an episode.
     argv += ["--remount-ro", "/var", "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*argv, "--setenv", "PATH", "/usr/bin:/bin", "--"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 
@@ -104,7 +105,7 @@ class Pointer:
 def strides(path: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The points of a path with others put between them, none far from the next; the first is left out."""
     stops: list[tuple[int, int]] = []
-    for (x0, y0), (x1, y1) in zip(path, path[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(path):
         count = max(1, round(max(abs(x1 - x0), abs(y1 - y0)) / DRAG_STRIDE))
         stops += [(x0 + round((x1 - x0) * i / count), y0 + round((y1 - y0) * i / count)) for i in range(1, count + 1)]
     return stops

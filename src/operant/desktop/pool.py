@@ -156,7 +156,7 @@ class DesktopPool:
                     if attempt == START_TRIES - 1 or isinstance(error, DesktopClosed):
                         future.set_exception(error)
                         return
-                except BaseException as error:
+                except BaseException as error:  # noqa: BLE001 - it is the future's
                     if lease is not None:
                         lease.release()
                     future.set_exception(error)

@@ -374,7 +374,7 @@ class SandboxDesktop:
 
 
 def _programs() -> list[str]:
-    return [name for name in os.listdir("/usr/bin")]
+    return list(os.listdir("/usr/bin"))
 
 
 def _last_words(said: object) -> str:

@@ -8,6 +8,7 @@ whose instruction shows none of it is refused.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from typing import TypeVar
@@ -28,7 +29,7 @@ def is_heldout_number(number: int) -> bool:
 
 def _doubled(number: int) -> bool:
     digits = str(number)
-    return any(a == b for a, b in zip(digits, digits[1:], strict=False))
+    return any(a == b for a, b in itertools.pairwise(digits))
 
 
 class Draw:

@@ -34,6 +34,17 @@ __all__ = [
 ]
 
 SITE_PORT = 8000
+PROBE = """\
+import socket, sys, time
+end = time.monotonic() + 20
+while time.monotonic() < end:
+    try:
+        socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)
+        sys.exit(0)
+    except OSError:
+        time.sleep(0.01)
+sys.exit("the web site does not answer")
+"""
 BROWSER = (
     "chromium", "--no-sandbox", "--test-type", "--disable-gpu", "--no-first-run", "--no-default-browser-check",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
@@ -45,8 +56,9 @@ PREFERENCES = {
     "credentials_enable_service": False,
     "profile": {"password_manager_enabled": False},
     "autofill": {"profile_enabled": False, "credit_card_enabled": False},
-    "browser": {"hovercard": {"memory_usage_enabled": False}},
 }
+#: Nor does it add remarks on memory to the names of tabs.
+LOCAL_STATE = {"browser": {"hovercard": {"memory_usage_enabled": False}}}
 
 
 class SetupStep(Config, ABC):
@@ -135,11 +147,7 @@ class Serve(SetupStep):
         argv = ["python3", "-m", "http.server", str(SITE_PORT), "--bind", "127.0.0.1", "--directory", self.directory]
         desktop.start(argv)
         # Ready when it answers; the probe retries by itself.
-        probe = (
-            "import socket,sys,time\nend=time.monotonic()+10\nwhile True:\n try:\n  socket.create_connection(('127.0.0.1',%d),1);"
-            "sys.exit(0)\n except OSError:\n  time.sleep(0.01)\n  if time.monotonic()>end: sys.exit(1)\n" % SITE_PORT
-        )
-        _run(desktop, ["python3", "-c", probe])
+        _run(desktop, ["python3", "-c", PROBE, str(SITE_PORT)])
 
 
 class OpenPage(SetupStep):
@@ -154,6 +162,7 @@ class OpenPage(SetupStep):
 
     def apply(self, desktop: SandboxDesktop) -> None:
         desktop.files.write(".chromium/Default/Preferences", json.dumps(PREFERENCES))
+        desktop.files.write(".chromium/Local State", json.dumps(LOCAL_STATE))
         deadline = time.monotonic() + self.timeout_s
         Launch(command=[*BROWSER, *self.urls], place=self.place, timeout_s=self.timeout_s).apply(desktop)
         while not self._loaded(desktop):

@@ -143,7 +143,7 @@ class Supervisor(Programs):
             episode.run(control, self.layout, self.settings, self.environment["DISPLAY"], self.home)
         except wire.Closed:
             pass
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the owner is told of it
             with contextlib.suppress(wire.Closed):
                 wire.send(control, {"event": "failed", "error": "%s: %s" % (type(error).__name__, error)})
         finally:
