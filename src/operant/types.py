@@ -166,9 +166,9 @@ class Action:
 
     ``point`` absent means "where the pointer is". A ``path`` of one point drags from where the
     pointer is. ``keys`` are names of ``operant.actions.keys`` pressed together, in order; a positive
-    ``dy`` scrolls down and a positive ``dx`` right. ``duration`` is in seconds. A ``call`` names an application's API function with
-    literal arguments. ``screen`` is the resolution that the sender's pixels referred to, where there
-    were any.
+    ``dy`` scrolls down and a positive ``dx`` right. ``duration`` is in seconds. A ``call`` names an
+    application's API function with literal arguments. ``screen`` is the resolution that the sender's
+    pixels referred to, where there were any.
 
     >>> Action.click(Point(0.5, 0.5), clicks=2).kind
     <ActionKind.CLICK: 'click'>

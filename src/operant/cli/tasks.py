@@ -136,9 +136,9 @@ def check(
 
         def tell(played: Played) -> None:
             if played.success is not (played.agent == "oracle") and played.agent != "random":
+                instance = f"{played.task.id} seed {played.task.seed} {played.task.split}"
                 progress.console.print(
-                    f"{played.task.id} seed {played.task.seed} {played.task.split}: {played.agent}: {played.result.outcome.value}:"
-                    f" {played.result.why}",
+                    f"{instance}: {played.agent}: {played.result.outcome.value}: {played.result.why}",
                     markup=False,
                     highlight=False,
                 )

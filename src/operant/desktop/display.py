@@ -199,9 +199,8 @@ class Display:
                 self.properties_changed = True
             elif isinstance(event, (xproto.MappingNotifyEvent, xcffib.xkb.NewKeyboardNotifyEvent)):
                 self.keymap_changed = True
-            elif isinstance(event, xproto.ClientMessageEvent):
-                if event.type == self._atoms.get("WM_PROTOCOLS"):
-                    self._ponged = event.data.data32[1]
+            elif isinstance(event, xproto.ClientMessageEvent) and event.type == self._atoms.get("WM_PROTOCOLS"):
+                self._ponged = event.data.data32[1]
 
     # Whether a program has dealt with what was sent to it.
 
