@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["ROLES", "STATES", "role_name", "state_names"]
 
-ROLES = tuple(  # noqa: SIM905 - one name beside the other reads better than 130 lines
+_ROLES = (
     "invalid|accelerator label|alert|animation|arrow|calendar|canvas|check box|check menu item|color chooser|"
     "column header|combo box|date editor|desktop icon|desktop frame|dial|dialog|directory pane|drawing area|"
     "file chooser|filler|focus traversable|font chooser|frame|glass pane|html container|icon|image|"
@@ -18,16 +18,18 @@ ROLES = tuple(  # noqa: SIM905 - one name beside the other reads better than 130
     "document text|document web|document email|comment|list box|grouping|image map|notification|info bar|"
     "level bar|title bar|block quote|audio|video|definition|article|landmark|log|marquee|math|rating|timer|"
     "static|math fraction|math root|subscript|superscript|description list|description term|"
-    "description value|footnote|content deletion|content insertion|mark|suggestion|push button menu".split("|")
+    "description value|footnote|content deletion|content insertion|mark|suggestion|push button menu"
 )
+ROLES = tuple(_ROLES.split("|"))
 
-STATES = tuple(  # noqa: SIM905
+_STATES = (
     "invalid|active|armed|busy|checked|collapsed|defunct|editable|enabled|expandable|expanded|focusable|focused|"
     "has tooltip|horizontal|iconified|modal|multi line|multiselectable|opaque|pressed|resizable|selectable|"
     "selected|sensitive|showing|single line|stale|transient|vertical|visible|manages descendants|indeterminate|"
     "required|truncated|animated|invalid entry|supports autocompletion|selectable text|is default|visited|"
-    "checkable|has popup|read only".split("|")
+    "checkable|has popup|read only"
 )
+STATES = tuple(_STATES.split("|"))
 
 
 def role_name(number: int) -> str:

@@ -249,7 +249,7 @@ class DesktopPool:
     def _recycle(self, desktop: SandboxDesktop) -> None:
         try:
             desktop.reset()
-        except DesktopError:
+        except Exception:  # noqa: BLE001 - whatever it was, this desktop is not to be trusted any more
             self._replace(desktop)
             return
         with self._changed:

@@ -24,8 +24,8 @@ __all__ = ["ServerState", "differences", "is_lasting", "read_server_state", "rem
 ServerState = Mapping[str, object]
 
 ALL_DEVICES = 0
-#: Parts of a keyboard map in which keys that we bind leave traces: symbols, compared by themselves, and marks of
-#: what was set explicitly.
+#: Parts of a keyboard map in which keys that we bind leave traces: symbols, which are compared by themselves,
+#: and marks of what was set explicitly.
 OURS = 0x02 | 0x08
 LONGEST_PROPERTY = 4096  # words of a root property that are compared
 #: What the window manager and the server put right by themselves once the programs are gone, given a moment.

@@ -73,7 +73,7 @@ class TaskEnvironment:
             frame, error = self.desktop.frame(), problem.message
         self._last = action
         if self._step >= self.task.max_steps:
-            return self._end(action, terminated=False)
+            return self._end(action, terminated=False, invalid=error)
         if self.end_on_success and (verdict := self.verify()):
             return self._finish(frame, Outcome.SUCCESS, verdict, terminated=True)
         return Transition(self._observe(frame, error), 0.0, False, False, info={"invalid": error} if error else {})
@@ -85,7 +85,7 @@ class TaskEnvironment:
         self._step += 1
         frame = self.desktop.frame()
         if self._step >= self.task.max_steps:
-            return self._end(None, terminated=False)
+            return self._end(None, terminated=False, invalid=why)
         return Transition(self._observe(frame, why), 0.0, False, False, info={"invalid": why})
 
     def verify(self, answer: str | None = None) -> Verdict:
@@ -97,26 +97,35 @@ class TaskEnvironment:
         except (OperantError, OSError) as error:
             raise VerifierError(f"{self.task.id}: the criteria could not be evaluated: {error}") from error
 
-    def _end(self, action: Action | None, *, terminated: bool) -> Transition:
-        frame = self.desktop.frame()
+    def _end(self, action: Action | None, *, terminated: bool, invalid: str | None = None) -> Transition:
+        outcome, verdict = self._judge(action, terminated)
+        return self._finish(self.desktop.frame(), outcome, verdict, terminated=terminated, invalid=invalid)
+
+    def _judge(self, action: Action | None, terminated: bool) -> tuple[Outcome, Verdict]:
         if action is not None and action.kind is ActionKind.FAIL:
-            return self._finish(frame, Outcome.FAILURE, Verdict(False, "the agent declared failure"), terminated)
+            return Outcome.FAILURE, Verdict(False, "the agent declared failure")
         answer = action.text if action is not None and action.kind is ActionKind.ANSWER else None
         try:
             verdict = self.verify(answer)
         except VerifierError as error:
-            return self._finish(frame, Outcome.VERIFIER_ERROR, Verdict(False, str(error)), terminated)
+            return Outcome.VERIFIER_ERROR, Verdict(False, str(error))
         if verdict:
-            return self._finish(frame, Outcome.SUCCESS, verdict, terminated)
-        return self._finish(frame, Outcome.FAILURE if terminated else Outcome.TRUNCATED, verdict, terminated)
+            return Outcome.SUCCESS, verdict
+        return Outcome.FAILURE if terminated else Outcome.TRUNCATED, verdict
 
     def _finish(
-        self, frame: npt.NDArray[np.uint8], outcome: Outcome, verdict: Verdict, terminated: bool
+        self,
+        frame: npt.NDArray[np.uint8],
+        outcome: Outcome,
+        verdict: Verdict,
+        *,
+        terminated: bool,
+        invalid: str | None = None,
     ) -> Transition:
         self._over = True
         reward = 1.0 if outcome is Outcome.SUCCESS else 0.0
-        info = {"why": verdict.why}
-        return Transition(self._observe(frame), reward, terminated, not terminated, outcome, info)
+        info = {"why": verdict.why, **({"invalid": invalid} if invalid else {})}
+        return Transition(self._observe(frame, invalid), reward, terminated, not terminated, outcome, info)
 
     def _observe(self, frame: npt.NDArray[np.uint8], error: str | None = None) -> Observation:
         desktop, task = self.desktop, self.task

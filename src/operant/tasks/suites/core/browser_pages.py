@@ -140,9 +140,10 @@ def select(label: str, name: str, options: Sequence[str], chosen: str) -> str:
 
 def add_button(action: str, name: str, value: str, label: str, text: str) -> str:
     """A form of nothing but a button; accessibility knows it by the label."""
+    attributes = f'name={name} value="{escape(value)}" aria-label="{escape(label)}"'
     return (
         f'<form method=post action="{escape(action)}" style="display:inline">'
-        f'<button name={name} value="{escape(value)}" aria-label="{escape(label)}">{escape(text)}</button></form>'
+        f"<button {attributes}>{escape(text)}</button></form>"
     )
 
 

@@ -18,12 +18,13 @@ from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
-from operant.types import Action, Node, Point, Window
+from operant.types import Action, ActionKind, Node, Point, Window
 
 PROGRAM = "mousepad"
 KEYFILE = ".config/glib-2.0/settings/keyfile"
 UNTITLED = "Untitled 1"
 WINDOW = (620, 430)
+WIDE = (1020, 430)  # shows the names of four tabs
 CHARACTER, LINE, MARGIN = 9, 18, 2  # pixels of the editor's font
 
 SAVE = Action.key("ctrl", "s")
@@ -56,9 +57,9 @@ class Editor(Template):
         ]
 
 
-def surroundings(draw: Draw) -> dict[str, Any]:
+def surroundings(draw: Draw, size: tuple[int, int] = WINDOW) -> dict[str, Any]:
     """What differs between instances of every task of the editor."""
-    return {"place": draw.place(*WINDOW), "status": draw.choice((True, False))}
+    return {"place": draw.place(*size), "status": draw.choice((True, False))}
 
 
 # Texts.
@@ -191,13 +192,20 @@ def grounded(view: View, *, menu: bool = False, keep: str | None = None) -> Acti
     if shown is None:
         return Action.wait()
     focused = view.focused
-    if focused is None or focused.wm_class != "Mousepad":
+    if focused is not None and focused.wm_class != "Mousepad":
         return view.click(shown)
     if menu_is_open(view):
         return None if menu else ESCAPE
-    if "focused" not in shown.states:
-        return view.click(shown) if view.last == ESCAPE else ESCAPE
+    if focused is None or "focused" not in shown.states:
+        return _back_to_text(view, shown)
     return None
+
+
+def _back_to_text(view: View, shown: Node) -> Action:
+    """The focus comes back a moment after a dialog has gone; if it does not, something like a search bar has it."""
+    if view.last == ESCAPE:
+        return view.click(shown)
+    return ESCAPE if view.last is not None and view.last.kind is ActionKind.WAIT else Action.wait()
 
 
 def choose(view: View, *path: str) -> Action:

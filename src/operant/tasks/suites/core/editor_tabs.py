@@ -18,6 +18,7 @@ from operant.tasks.suites.core.editor_desk import (
     SAVE,
     UNDO,
     UNTITLED,
+    WIDE,
     Editor,
     bystanders,
     dialog,
@@ -56,7 +57,7 @@ class CloseTab(Editor):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         files = bystanders(draw, file_names(draw, 4))
         opened = draw.sample(sorted(files), 4)
-        return {"file": draw.choice(opened[:-1]), "files": files, "open": opened, **surroundings(draw)}
+        return {"file": draw.choice(opened[:-1]), "files": files, "open": opened, **surroundings(draw, WIDE)}
 
     def success(self, p: Params) -> Criterion:
         kept = [_has_tab(name) for name in p.open if name != p.file]
@@ -108,7 +109,7 @@ class MergeFiles(Editor):
         lines = errands(draw, 8)
         files = {a: joined(lines[:3]), b: joined(lines[3:5]), c: joined(lines[5:])}
         names = {"a": a, "b": b, "c": c, "whole": whole}
-        return {**names, "files": files, "open": draw.sample([a, b, c], 3), **surroundings(draw)}
+        return {**names, "files": files, "open": draw.sample([a, b, c], 3), **surroundings(draw, WIDE)}
 
     def success(self, p: Params) -> Criterion:
         return files_say(p.files, {p.whole: "".join(p.files.values())})
@@ -140,7 +141,7 @@ class Distribute(Editor):
         which = dict(zip(("first", "second", "third"), targets, strict=True))
         which |= {key: line.split()[2] for key, line in zip("abc", chosen, strict=True)}
         more = {"source": source, "targets": targets, "chosen": chosen}
-        return {**which, **more, "files": files, "open": [source, *targets], **surroundings(draw)}
+        return {**which, **more, "files": files, "open": [source, *targets], **surroundings(draw, WIDE)}
 
     def success(self, p: Params) -> Criterion:
         return files_say(p.files, {name: p.files[name] + line for name, line in self._wanted(p).items()})

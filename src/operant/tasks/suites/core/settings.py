@@ -21,6 +21,7 @@ GTK2, GTK3 = ".gtkrc-2.0", ".config/gtk-3.0/settings.ini"
 LIBFM = ".config/libfm/libfm.conf"
 KEYFILE = ".config/glib-2.0/settings/keyfile"
 EDITOR_VIEW = "org.xfce.mousepad.preferences.view"
+ROOM = (900, 560)  # lxappearance grows with the size of the font
 TINTS = ("#d8e4ee", "#eee4d8", "#dceedd", "#eeddea", "#e8e8d0")
 
 
@@ -175,7 +176,7 @@ class Look(Template):
         names = draw.words(9)
         found = {"widgets": names[:3], "icons": names[3:6], "cursors": names[6:]}
         chosen = {"theme": names[0], "icon": names[3], "cursor": names[6]}
-        return {**found, **chosen, "place": draw.place(584, 441)}
+        return {**found, **chosen, "place": draw.place(584, 441, ROOM)}
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         return [*theme_files(p), Launch(command=["lxappearance"], place=p.place)]
@@ -250,7 +251,7 @@ class FontAndTheme(Look):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {**self.themes(draw), "size": draw.number(11, 24)}
+        return {**self.themes(draw), "size": draw.number(11, 16)}
 
     def choices(self, p: Params) -> list[Choice | FontSize]:
         return [FontSize(p.size), widget_theme(p.theme)]
@@ -270,7 +271,7 @@ class WholeLook(Look):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {**self.themes(draw), "size": draw.number(11, 18)}
+        return {**self.themes(draw), "size": draw.number(11, 16)}
 
     def choices(self, p: Params) -> list[Choice | FontSize]:
         themes = [icon_theme(p.icon), cursor_theme(p.cursor), no_button_images()]
