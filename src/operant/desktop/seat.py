@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import replace
 
@@ -32,6 +33,7 @@ REST = Point(0.985, 0.985)  # where the pointer waits, away from most windows
 ARROW = (68, 69)  # the glyphs of the arrow and of its mask in the cursor font
 BLACK, WHITE = (0, 0, 0), (0xFFFF, 0xFFFF, 0xFFFF)
 QUIESCE_S = 0.3
+BEFORE_BINDING_S = 5.0  # a key that is bound anew too early gives a program other text than was asked for
 WINDOW_MANAGER_S = 1.0  # how long the window manager may take to answer
 DOUBLE_CLICK_PX = 8  # farther apart, no toolkit takes two clicks for a double click
 STEP_S = 0.001  # how long to wait between two looks at the programs
@@ -45,6 +47,7 @@ class Seat:
         self.framebuffer = framebuffer
         self.busy = busy
         self.input = Input(display, self.quiesce)
+        self.input.keyboard.quiesce = functools.partial(self.quiesce, BEFORE_BINDING_S)
         self._cursor = self._probe = 0
         self._pristine: tuple[ServerState, npt.NDArray[np.uint8]] | None = None
         self._typed_at = 0.0
@@ -158,9 +161,9 @@ class Seat:
         if action.kind is ActionKind.CLICK and last is not None and _same_spot(action, last, self.display.size):
             _wait_until(when + config.between_clicks_ms / 1000, now)
 
-    def quiesce(self) -> None:
+    def quiesce(self, limit_s: float = QUIESCE_S) -> None:
         """Return when every program has dealt with what was sent and sleeps, or after a bounded time."""
-        deadline = time.monotonic() + QUIESCE_S
+        deadline = time.monotonic() + limit_s
         while self.busy(surely=True) and time.monotonic() < deadline:
             self.display.wait_events(STEP_S)
 

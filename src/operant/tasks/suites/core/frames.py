@@ -29,6 +29,7 @@ BAR = 10  # from the client area up to the middle of the title bar
 BUTTONS = {"close": 10, "maximize": 26, "iconify": 42}
 GRIP = 6  # into the corner that resizes
 ASIDE = 300
+SHORT = 60  # a drag over fewer pixels may not be taken for one: go away first and come back
 ALT_TAB = Action.key("alt", "tab")
 
 
@@ -43,6 +44,8 @@ def pull(view: View, window: Window, x: int, y: int) -> Action:
     grip = next(((u, v) for u, v in _bar(window) if at(view, u, v) == window), None)
     if grip is None:
         return raise_it(view, window)
+    if 0 < max(abs(x - window.x), abs(y - window.y)) < SHORT:
+        x = window.x + (ASIDE if window.x + window.width / 2 < view.size.width / 2 else -ASIDE)
     u, v = grip
     return Action.drag(view.point(u, v), view.point(u + x - window.x, v + y - window.y))
 
