@@ -359,3 +359,17 @@ def test_hands_of_several_threads_do_not_mix(editor: Any) -> None:
         thread.join()
     text = editor.text()
     assert sorted(re.findall(r"((.)\2*)", text)) == sorted((word, word[0]) for word in words)
+
+
+def test_a_click_into_a_window_behind_brings_it_to_the_front(desktop: SandboxDesktop) -> None:
+    below = desktop.launch("mousepad")
+    desktop.place_window(below, 100, 100, 500, 400)
+    above = desktop.launch("galculator")
+    assert desktop.windows()[-1].id == above.id
+    desktop.perform(Action.click(Point.from_pixel(150, 450, desktop.size)))
+    front = desktop.windows()[-1]
+    assert (front.id, front.focused) == (below.id, True)
+    desktop.perform(Action.type("into the editor"))
+    shown = desktop.accessibility().find("text")
+    assert shown is not None
+    assert shown.text == "into the editor"

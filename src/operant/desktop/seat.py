@@ -12,6 +12,7 @@ import xcffib.xproto as xproto
 
 from operant.config.desktop import SettleConfig
 from operant.desktop.display import Display
+from operant.desktop.focus import ClickToFocus
 from operant.desktop.input import Input
 from operant.desktop.screen import Framebuffer
 from operant.desktop.server_state import (
@@ -35,6 +36,7 @@ BLACK, WHITE = (0, 0, 0), (0xFFFF, 0xFFFF, 0xFFFF)
 QUIESCE_S = 0.3
 BEFORE_BINDING_S = 5.0  # a key that is bound anew too early gives a program other text than was asked for
 WINDOW_MANAGER_S = 1.0  # how long the window manager may take to answer
+PRESSES = frozenset({ActionKind.CLICK, ActionKind.MOUSE_DOWN, ActionKind.DRAG})
 DOUBLE_CLICK_PX = 8  # farther apart, no toolkit takes two clicks for a double click
 STEP_S = 0.001  # how long to wait between two looks at the programs
 
@@ -47,6 +49,7 @@ class Seat:
         self.framebuffer = framebuffer
         self.busy = busy
         self.input = Input(display, self.quiesce)
+        self.focus = ClickToFocus(display)
         self.input.keyboard.quiesce = functools.partial(self.quiesce, BEFORE_BINDING_S)
         self._cursor = self._probe = 0
         self._pristine: tuple[ServerState, npt.NDArray[np.uint8]] | None = None
@@ -127,6 +130,11 @@ class Seat:
         self.display.forget_damage()
         if action.kind is ActionKind.TYPE:
             return self._type(action, config)
+        if action.kind in PRESSES:
+            place = action.path[0] if action.path else action.point
+            if place is not None:
+                self.input.pointer.move(*place.to_pixel(self.display.size))
+            self.focus.under_pointer()
         self.input.perform(action)
         if action.kind is ActionKind.CLICK:
             self._clicked = (time.monotonic(), action)

@@ -14,7 +14,10 @@ __all__ = ["MODULES", "TEMPLATES"]
 
 MODULES = (
     "calculator",
+    "calculator_memory",
     "windows",
+    "windows_arranging",
+    "settings",
     "editor",
     "documents",
     "files",
