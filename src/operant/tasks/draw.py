@@ -19,6 +19,7 @@ from operant.tasks.words import POOLS
 __all__ = ["SPLITS", "Draw", "is_heldout_number"]
 
 SPLITS = ("train", "heldout")
+TRIES = 10_000
 T = TypeVar("T")
 
 
@@ -57,13 +58,12 @@ class Draw:
 
     def number(self, low: int = 10, high: int = 999, *, doubles: bool = True) -> int:
         """A whole number in that range that belongs to this split; without ``doubles``, no digit twice in a row."""
-        wanted = self.split == "heldout"
-        fitting = [n for n in range(low, high + 1) if is_heldout_number(n) == wanted and (doubles or not _doubled(n))]
-        if not fitting:
-            raise TaskError(f"no number from {low} to {high} belongs to {self.split}")
-        number = self.random.choice(fitting)
-        self._give(str(number))
-        return number
+        for _ in range(TRIES):
+            number = self.random.randint(low, high)
+            if is_heldout_number(number) == (self.split == "heldout") and (doubles or not _doubled(number)):
+                self._give(str(number))
+                return number
+        raise TaskError(f"hardly a number from {low} to {high} belongs to {self.split}")
 
     def numbers(self, count: int, low: int = 10, high: int = 999, *, doubles: bool = True) -> list[int]:
         """Different numbers of this split."""

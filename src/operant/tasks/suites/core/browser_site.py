@@ -73,6 +73,8 @@ class Visitor(BaseHTTPRequestHandler):
             return self.answer(404, "<title>Not found</title><h1>Not found</h1>")
         if MEMBERS in page and not os.path.exists("forms/login.json"):
             return self.go("/")
+        if path == "goodbye" and os.path.exists("forms/login.json"):
+            os.remove("forms/login.json")
         with open("visits.txt", "a", encoding="utf-8") as visits:
             visits.write(f"{path}\n")
         return self.answer(200, SHOWN.sub(show, page))

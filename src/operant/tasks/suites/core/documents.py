@@ -275,6 +275,8 @@ class SavingCopy:
             if view.read(self.copy) == self.content:
                 return Action.done()
             return Action.wait() if view.last == editor.SAVE else (grounded(view) or editor.SAVE)
+        if view.focused is None or not view.focused.title.startswith("Save As"):
+            return Action.wait()  # it is there, but does not listen yet
         return editor.enter_name(view, self.copy, editor.SAVE)
 
 
