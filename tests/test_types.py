@@ -33,7 +33,9 @@ def test_a_point_means_the_same_place_on_another_resolution(one: Size, two: Size
     assert abs(a[1] / one.height - b[1] / two.height) <= 1 / one.height + 1 / two.height
 
 
-@pytest.mark.parametrize(("x", "y"), [(-1, 0), (0, -0.5), (1280, 0), (0, 800), (float("nan"), 0), (float("inf"), 0), (1e300, 0)])
+@pytest.mark.parametrize(
+    ("x", "y"), [(-1, 0), (0, -0.5), (1280, 0), (0, 800), (float("nan"), 0), (float("inf"), 0), (1e300, 0)]
+)
 def test_a_pixel_off_the_screen_is_refused(x: float, y: float) -> None:
     with pytest.raises(InvalidAction):
         Point.from_pixel(x, y, Size(1280, 800))
@@ -52,7 +54,9 @@ def test_an_action_carries_only_what_its_kind_means() -> None:
         Action(ActionKind.TYPE, text="x", button=Button.RIGHT)
 
 
-@pytest.mark.parametrize(("kind", "missing"), [("move", "point"), ("drag", "path"), ("key", "keys"), ("type", "text")])
+@pytest.mark.parametrize(
+    ("kind", "missing"), [("move", "point"), ("drag", "path"), ("key", "keys"), ("type", "text")]
+)
 def test_an_action_has_what_its_kind_needs(kind: str, missing: str) -> None:
     with pytest.raises(InvalidAction, match=f"needs {missing}"):
         Action(ActionKind(kind))
@@ -78,14 +82,22 @@ def test_only_the_first_three_outcomes_are_experience() -> None:
     ]
 
 
-@pytest.mark.parametrize(("steps", "level"), [(1, "EASY"), (7, "EASY"), (8, "MEDIUM"), (15, "MEDIUM"), (16, "HARD")])
+@pytest.mark.parametrize(
+    ("steps", "level"), [(1, "EASY"), (7, "EASY"), (8, "MEDIUM"), (15, "MEDIUM"), (16, "HARD")]
+)
 def test_difficulty_counts_actions(steps: int, level: str) -> None:
     assert Difficulty.of_steps(steps).value == level
 
 
 def test_a_tree_is_walked_parents_first_and_searched_by_role_and_name() -> None:
     leaf = Node("push button", "Save", frozenset({"showing"}), (1, 2, 3, 4))
-    tree = Node("frame", "window", frozenset(), None, children=(Node("panel", "", frozenset(), None, children=(leaf,)),))
+    tree = Node(
+        "frame",
+        "window",
+        frozenset(),
+        None,
+        children=(Node("panel", "", frozenset(), None, children=(leaf,)),),
+    )
     assert [node.role for node in tree.walk()] == ["frame", "panel", "push button"]
     assert tree.find("push button") is leaf
     assert tree.find(name="Save") is leaf

@@ -40,7 +40,9 @@ GOALS: dict[str, tuple[float, bool]] = {
 }
 
 
-def measure_desktop(progress: Progress, *, scale: float = 1.0, baseline_python: str | None = None) -> dict[str, Any]:
+def measure_desktop(
+    progress: Progress, *, scale: float = 1.0, baseline_python: str | None = None
+) -> dict[str, Any]:
     """Everything at once. ``scale`` multiplies the number of repetitions."""
 
     def times(count: int) -> int:
@@ -53,7 +55,9 @@ def measure_desktop(progress: Progress, *, scale: float = 1.0, baseline_python: 
         progress("resets")
         result["reset_p50_ms"] = median([_ms(desktop.reset) for _ in range(times(40))])
         progress("resets with Mousepad")
-        result["reset_app_p50_ms"] = median([_ms(lambda: _reset_with_mousepad(desktop)) for _ in range(times(10))])
+        result["reset_app_p50_ms"] = median(
+            [_ms(lambda: _reset_with_mousepad(desktop)) for _ in range(times(10))]
+        )
         progress("accessibility trees of Mousepad")
         result["accessibility_p50_ms"] = median([_ms(desktop.accessibility) for _ in range(times(30))])
         progress("frames and clicks")
@@ -72,7 +76,9 @@ def measure_desktop(progress: Progress, *, scale: float = 1.0, baseline_python: 
         result["step_p50_ms"], result["step_p95_ms"] = median(steps), percentile(steps, 0.95)
         progress("steps that change nothing")
         nowhere = Action.move(Point(0.9, 0.95))
-        result["step_unchanged_p50_ms"] = median([_ms(lambda: desktop.perform(nowhere)) for _ in range(times(100))])
+        result["step_unchanged_p50_ms"] = median(
+            [_ms(lambda: desktop.perform(nowhere)) for _ in range(times(100))]
+        )
     progress("steps on eight desktops at once")
     result["steps_per_s_8"] = _steps_together(8, times(100))
     progress("memory of sixteen desktops with Mousepad")

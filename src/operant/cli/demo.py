@@ -77,10 +77,13 @@ def _write_note(desktop: SandboxDesktop, log: Log, film: Film, total: str) -> No
 
     log.timed("open the editor (Mousepad)", lambda: desktop.launch("mousepad"))
     film.take()
-    for text in ("Dear all,\n\n", "the total is ", ):
+    for text in (
+        "Dear all,\n\n",
+        "the total is ",
+    ):
         film.step(Action.type(text))
     film.step(Action.key("ctrl", "v"))
-    film.step(Action.type(' — “naïve” <quotes>, ß, Ελληνικά\n'))
+    film.step(Action.type(" — “naïve” <quotes>, ß, Ελληνικά\n"))
     film.step(Action.key("ctrl", "a"))
     film.step(Action.key("end"))
 

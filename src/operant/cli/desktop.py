@@ -17,7 +17,9 @@ UNKNOWN = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 @app.command(context_settings=UNKNOWN)
 def shot(
-    command: Annotated[list[str] | None, typer.Argument(help="An application to open, with its arguments.")] = None,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="An application to open, with its arguments.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("out/desktop.png"),
     width: Width = 1280,
     height: Height = 800,

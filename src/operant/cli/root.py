@@ -24,7 +24,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "Start a desktop, operate an application in it, show how long each part took.",
     ),
     "desktop": ("operant.cli.desktop", "Start desktops, look at them and clean up after crashed ones."),
-    "tasks": ("operant.cli.tasks", "Browse tasks, try one in a desktop, and check suites and their verifiers."),
+    "tasks": (
+        "operant.cli.tasks",
+        "Browse tasks, try one in a desktop, and check suites and their verifiers.",
+    ),
     "eval": ("operant.cli.evaluate", "Let an agent play a suite of tasks, and say how well it did."),
     "results": ("operant.cli.results", "Show and compare the results of evaluations."),
     "replay": ("operant.cli.replay", "Step through an episode, or make a moving picture of it."),

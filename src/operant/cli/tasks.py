@@ -11,7 +11,9 @@ import typer
 if TYPE_CHECKING:
     from operant.tasks.template import Template
 
-app = typer.Typer(no_args_is_help=True, help="Browse tasks, try one in a desktop, and check suites and their verifiers.")
+app = typer.Typer(
+    no_args_is_help=True, help="Browse tasks, try one in a desktop, and check suites and their verifiers."
+)
 
 Suite = Annotated[str, typer.Option(help="The suite.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
@@ -44,7 +46,12 @@ def list_tasks(
     for template in chosen:
         row = _row(template)
         table.add_row(
-            row["id"], row["difficulty"], ", ".join(row["apps"]), row["skill"], row["family"], "unseen" if row["unseen"] else ""
+            row["id"],
+            row["difficulty"],
+            ", ".join(row["apps"]),
+            row["skill"],
+            row["family"],
+            "unseen" if row["unseen"] else "",
         )
     Console().print(table)
 
@@ -68,8 +75,13 @@ def show(task: str, seed: Seed = 0, split: Split = "train", as_json: Json = Fals
         "max_steps": instance.max_steps,
         "apps": list(instance.apps),
         "unseen": instance.unseen,
-        "setup": [{type(step).__name__: step.model_dump(mode="json", exclude_defaults=True)} for step in instance.setup],
-        "success": {type(instance.success).__name__: instance.success.model_dump(mode="json", exclude_defaults=True)},
+        "setup": [
+            {type(step).__name__: step.model_dump(mode="json", exclude_defaults=True)}
+            for step in instance.setup
+        ],
+        "success": {
+            type(instance.success).__name__: instance.success.model_dump(mode="json", exclude_defaults=True)
+        },
     }
     if as_json:
         typer.echo(json.dumps(form, indent=2))
@@ -85,7 +97,9 @@ def try_task(
     seed: Seed = 0,
     split: Split = "train",
     oracle: Annotated[bool, typer.Option(help="Let the oracle solve it, and say what it does.")] = False,
-    picture: Annotated[Path | None, typer.Option(help="Save a picture of the desktop here at the end.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Save a picture of the desktop here at the end.")
+    ] = None,
 ) -> None:
     """Start a task in a desktop and print its live criteria."""
     from operant.agents.registry import make_agent
@@ -104,7 +118,9 @@ def try_task(
         if oracle:
             recorder = _Teller(describe)
             result = run_episode(make_agent("oracle"), environment, instance, recorder, prepared=True)
-            typer.echo(f"{result.outcome.value} after {result.steps} steps in {result.total_s:.2f} s: {result.why}")
+            typer.echo(
+                f"{result.outcome.value} after {result.steps} steps in {result.total_s:.2f} s: {result.why}"
+            )
         if picture is not None:
             import numpy as np
             from PIL import Image
@@ -132,7 +148,9 @@ def check(
 
     templates = [template for template in _suite(suite) if only is None or only in template.id]
     with Progress(console=Console(stderr=True)) as progress:
-        bar = progress.add_task(f"checking {len(templates)} templates", total=len(templates) * seeds * len(AGENTS))
+        bar = progress.add_task(
+            f"checking {len(templates)} templates", total=len(templates) * seeds * len(AGENTS)
+        )
 
         def tell(played: Played) -> None:
             if played.success is not (played.agent == "oracle") and played.agent != "random":
@@ -163,7 +181,13 @@ def _print_summary(summary: dict[str, Any]) -> None:
     table = Table("", "", title=f"Suite {summary['suite']}, {summary['seeds']} seeds", show_header=False)
     for key, value in summary.items():
         if key not in ("failures", "suite"):
-            text = f"{value:.3g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
+            text = (
+                f"{value:.3g}"
+                if isinstance(value, float)
+                else value
+                if isinstance(value, str)
+                else json.dumps(value)
+            )
             table.add_row(key, str(text))
     Console().print(table)
 
@@ -198,10 +222,14 @@ def _template(task: str) -> Template:
 
     from operant.errors import TaskError
 
-    templates = {template.id: template for template in _suite(task.partition("/")[0] if "/" in task else "core")}
+    templates = {
+        template.id: template for template in _suite(task.partition("/")[0] if "/" in task else "core")
+    }
     if task not in templates:
         near = difflib.get_close_matches(task, templates, 1)
-        raise TaskError(f"there is no task {task!r}", hint=f"did you mean {near[0]!r}?" if near else "operant tasks list")
+        raise TaskError(
+            f"there is no task {task!r}", hint=f"did you mean {near[0]!r}?" if near else "operant tasks list"
+        )
     return templates[task]
 
 

@@ -67,7 +67,17 @@ class Widget:
 
     def node(self) -> Node:
         children = tuple(child.node() for child in self.children)
-        return Node(self.role, self.name, self.states, self.box, self.text, self.value, self.description, children, self.url)
+        return Node(
+            self.role,
+            self.name,
+            self.states,
+            self.box,
+            self.text,
+            self.value,
+            self.description,
+            children,
+            self.url,
+        )
 
 
 @dataclass(slots=True)
@@ -93,7 +103,9 @@ class Accessibility:
     ) -> Node:
         """The shown widgets of the focused window, of the application ``app``, or of the whole desktop."""
         if scope not in SCOPES:
-            raise InvalidAction(f"{scope!r} is not a scope", hint=f"scopes are {', '.join(SCOPES)}; or name an app")
+            raise InvalidAction(
+                f"{scope!r} is not a scope", hint=f"scopes are {', '.join(SCOPES)}; or name an app"
+            )
         deadline = time.monotonic() + timeout_s
         applications = self._find_applications(deadline)
         if app is not None:
@@ -144,11 +156,15 @@ class Accessibility:
             calls.append(_get(destination, ROOT, ACCESSIBLE, "Name"))
             calls.append(Call(destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress"))
         answers = bus.call_all(calls, deadline)
-        for destination, pid, name, address in zip(new, answers[::3], answers[1::3], answers[2::3], strict=True):
+        for destination, pid, name, address in zip(
+            new, answers[::3], answers[1::3], answers[2::3], strict=True
+        ):
             if isinstance(pid, BusError):
                 continue  # gone since it was listed
             link = self._direct_link(address, deadline) or bus
-            self._applications[destination] = Application(destination, str(_variant(name) or ""), pid[0], link)
+            self._applications[destination] = Application(
+                destination, str(_variant(name) or ""), pid[0], link
+            )
         return list(self._applications.values())
 
     def _forget(self, destination: str) -> None:
@@ -181,7 +197,8 @@ class Accessibility:
         incomplete = [
             one.path
             for one in widgets
-            if "showing" in one.states and ("manages descendants" in one.states or children[one.path] < one.count)
+            if "showing" in one.states
+            and ("manages descendants" in one.states or children[one.path] < one.count)
         ]
         known = {one.path for one in widgets}
         widgets += self._walked(application, incomplete if widgets else [ROOT], known, deadline, limit)
@@ -202,9 +219,20 @@ class Accessibility:
             (items,) = application.link.call(call, deadline)
             return [
                 Widget(
-                    path, parent, index, interfaces, name, role_name(role), description, state_names(states), count=count
+                    path,
+                    parent,
+                    index,
+                    interfaces,
+                    name,
+                    role_name(role),
+                    description,
+                    state_names(states),
+                    count=count,
                 )
-                for (_, path), _app, (_, parent), index, count, interfaces, name, role, description, states in items
+                for (_, path), _app, (
+                    _,
+                    parent,
+                ), index, count, interfaces, name, role, description, states in items
             ]
         except (BusError, ValueError, TypeError):
             return []
@@ -248,7 +276,9 @@ class Accessibility:
 
     def _put_in_order(self, application: Application, root: Widget, deadline: float) -> None:
         """Ask those parents for their children's order whose children did not know it themselves."""
-        unsure = [one for one in root.walk() if len(one.children) > 1 and any(c.order < 0 for c in one.children)]
+        unsure = [
+            one for one in root.walk() if len(one.children) > 1 and any(c.order < 0 for c in one.children)
+        ]
         calls = [Call(application.destination, one.path, ACCESSIBLE, "GetChildren") for one in unsure]
         for parent, answer in zip(unsure, application.link.call_all(calls, deadline), strict=True):
             if not isinstance(answer, BusError):
@@ -319,7 +349,9 @@ def _prune(root: Widget, limit: int) -> None:
     while level:
         below = []
         for widget in level:
-            widget.children = [child for child in widget.children if "showing" in child.states][: max(0, left)]
+            widget.children = [child for child in widget.children if "showing" in child.states][
+                : max(0, left)
+            ]
             left -= len(widget.children)
             below += widget.children
         level = below

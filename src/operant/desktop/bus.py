@@ -142,7 +142,9 @@ class Bus:
         left = max(0.0, deadline - time.monotonic())
         sets = ([], [self._sock]) if writing else ([self._sock], [])
         if not any(select.select(*sets, [], left)[:2]):
-            raise AccessibilityError("the accessibility tree was not read in time", hint="is an application hung?")
+            raise AccessibilityError(
+                "the accessibility tree was not read in time", hint="is an application hung?"
+            )
 
     def close(self) -> None:
         self._sock.close()

@@ -26,4 +26,6 @@ class Clipboard:
     def set(self, text: str, selection: str = "clipboard") -> None:
         result = self._run(["xclip", "-selection", selection, "-i"], text.encode(), SELECTION_S)
         if result.returncode != 0:
-            raise ApplicationError(f"the clipboard could not be set: {result.stderr.decode('utf-8', 'replace')}")
+            raise ApplicationError(
+                f"the clipboard could not be set: {result.stderr.decode('utf-8', 'replace')}"
+            )

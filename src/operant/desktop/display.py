@@ -39,7 +39,9 @@ ALL_PARTS = 0xFF  # of a keyboard map
 class Display:
     """A connection that stays open. Use ``over`` for a connected socket and ``named`` for ``:0`` and the like."""
 
-    def __init__(self, connection: xcffib.Connection, sock: socket.socket, timeout_s: float = REPLY_S) -> None:
+    def __init__(
+        self, connection: xcffib.Connection, sock: socket.socket, timeout_s: float = REPLY_S
+    ) -> None:
         self.connection = connection
         self.core = connection.core
         self.timeout_s = timeout_s
@@ -199,7 +201,9 @@ class Display:
                 self.properties_changed = True
             elif isinstance(event, (xproto.MappingNotifyEvent, xcffib.xkb.NewKeyboardNotifyEvent)):
                 self.keymap_changed = True
-            elif isinstance(event, xproto.ClientMessageEvent) and event.type == self._atoms.get("WM_PROTOCOLS"):
+            elif isinstance(event, xproto.ClientMessageEvent) and event.type == self._atoms.get(
+                "WM_PROTOCOLS"
+            ):
                 self._ponged = event.data.data32[1]
 
     # Whether a program has dealt with what was sent to it.

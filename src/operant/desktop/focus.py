@@ -38,7 +38,9 @@ class ClickToFocus:
 
     def _managed(self) -> tuple[int, ...]:
         with self.display.limited():
-            return self.display.words(self.display.ask_property(self.display.root, "_NET_CLIENT_LIST").reply())
+            return self.display.words(
+                self.display.ask_property(self.display.root, "_NET_CLIENT_LIST").reply()
+            )
 
     def _frame_of(self, window: int) -> int:
         """The child of the root that holds a window; 0 if there is none any more."""

@@ -29,7 +29,12 @@ BATCH = 64  # characters between round trips: the server's event queue is finite
 NUM_LOCK = 0x10  # changes the keypad and nothing that text is typed with
 DRAINED_S = 5.0  # how long a program may take to deal with what was typed
 BINDINGS = 3  # how often keys are bound anew when somebody else changes the map meanwhile
-_CONTROLS = {"\n": keysymdef.XK_Return, "\r": keysymdef.XK_Return, "\t": keysymdef.XK_Tab, "\b": keysymdef.XK_BackSpace}
+_CONTROLS = {
+    "\n": keysymdef.XK_Return,
+    "\r": keysymdef.XK_Return,
+    "\t": keysymdef.XK_Tab,
+    "\b": keysymdef.XK_BackSpace,
+}
 
 
 def keysym_of(character: str) -> int:

@@ -40,7 +40,9 @@ _PUBLIC = "/run/operant"
 class Supervised:
     """A running supervisor process and our end of its control socket."""
 
-    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, errors: IO[bytes], base: str | None) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], control: socket.socket, errors: IO[bytes], base: str | None
+    ) -> None:
         self.process = process
         self.control = control
         self._errors = errors
@@ -79,9 +81,24 @@ def start_supervisor(config: DesktopConfig) -> Supervised:
     handed: list[int] = [theirs.fileno(), owner]
     try:
         if base is None:
-            argv = [*sandbox_argv(config, handed), python_inside()[0], "-E", "-s", "-S", "-B", f"{_INSIDE}/supervisor.py"]
+            argv = [
+                *sandbox_argv(config, handed),
+                python_inside()[0],
+                "-E",
+                "-s",
+                "-S",
+                "-B",
+                f"{_INSIDE}/supervisor.py",
+            ]
         else:
-            argv = [sys.executable, "-E", "-s", "-S", "-B", str(resources.files("operant.desktop.inside") / "supervisor.py")]
+            argv = [
+                sys.executable,
+                "-E",
+                "-s",
+                "-S",
+                "-B",
+                str(resources.files("operant.desktop.inside") / "supervisor.py"),
+            ]
         argv += [str(theirs.fileno()), str(owner), *([base] if base else [])]
         as_nobody: dict[str, Any] = {}
         if base is None and os.getuid() == 0:
@@ -138,14 +155,18 @@ def check_machine(config: DesktopConfig) -> None:
 def explain_start_failure(said: str) -> Exception:
     """Bubblewrap's words, and what to do about the common ones."""
     lowered = said.lower()
-    if "bwrap:" in lowered and ("namespace" in lowered or "permission denied" in lowered or "not permitted" in lowered):
+    if "bwrap:" in lowered and (
+        "namespace" in lowered or "permission denied" in lowered or "not permitted" in lowered
+    ):
         return SandboxUnavailable(
             f"this machine does not let bubblewrap make a sandbox: {said}",
             hint="allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, and on Ubuntu "
             "kernel.apparmor_restrict_unprivileged_userns=0), in a container see docs/sandbox.md; "
             "`operant doctor` checks it. isolated=False runs without walls",
         )
-    return DesktopStartError(f"the supervisor did not start: {said or 'it said nothing'}", hint="operant doctor")
+    return DesktopStartError(
+        f"the supervisor did not start: {said or 'it said nothing'}", hint="operant doctor"
+    )
 
 
 def owner_mark() -> str:
@@ -179,7 +200,15 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
         return ["--ro-bind-data", str(fd), path]
 
     argv = ["bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--unshare-user", "--unshare-pid"]
-    argv += ["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--uid", str(INSIDE_UID), "--gid", str(INSIDE_UID)]
+    argv += [
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--uid",
+        str(INSIDE_UID),
+        "--gid",
+        str(INSIDE_UID),
+    ]
     argv += ["--hostname", "desktop", "--cap-add", "ALL", "--clearenv"]
     if not config.network:
         argv.append("--unshare-net")
@@ -197,7 +226,9 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     argv += ["--dir", "/home/user", "--dir", "/mnt", "--dir", "/run/user/1000"]
     if config.network:
         argv += ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"]
-    passwd = f"root:x:0:0::/nonexistent:/bin/false\nuser:x:{INSIDE_UID}:{INSIDE_UID}:User:/home/user:/bin/sh\n"
+    passwd = (
+        f"root:x:0:0::/nonexistent:/bin/false\nuser:x:{INSIDE_UID}:{INSIDE_UID}:User:/home/user:/bin/sh\n"
+    )
     argv += shown(passwd.encode(), "/etc/passwd")
     argv += shown(f"root:x:0:\nuser:x:{INSIDE_UID}:\n".encode(), "/etc/group")
     if not config.network:
@@ -221,7 +252,18 @@ def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
     """What the supervisor is told, and a descriptor with the bytes of the files for HOME."""
     public = _PUBLIC if config.isolated else str(resources.files("operant.desktop.files"))
     entries, contents = pack_home(config.home)
-    xvfb = ["-screen", "0", f"{config.width}x{config.height}x24", "-nolisten", "tcp", "-noreset", "-dpi", "96", "-s", "0"]
+    xvfb = [
+        "-screen",
+        "0",
+        f"{config.width}x{config.height}x24",
+        "-nolisten",
+        "tcp",
+        "-noreset",
+        "-dpi",
+        "96",
+        "-s",
+        "0",
+    ]
     if not config.opengl:
         xvfb += ["-extension", "GLX"]
     settings = {

@@ -59,7 +59,13 @@ class Pointer:
         for first in range(0, len(turns), 32):
             if first:
                 self.pause(0.0)
-            self._send(*[event for code in turns[first : first + 32] for event in ((PRESS, code, 0, 0), (RELEASE, code, 0, 0))])
+            self._send(
+                *[
+                    event
+                    for code in turns[first : first + 32]
+                    for event in ((PRESS, code, 0, 0), (RELEASE, code, 0, 0))
+                ]
+            )
 
     def drag(self, path: Sequence[tuple[int, int]], button: Button, duration: float) -> None:
         """Press at the first point, go through the others, release at the last."""
@@ -107,5 +113,8 @@ def strides(path: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     stops: list[tuple[int, int]] = []
     for (x0, y0), (x1, y1) in itertools.pairwise(path):
         count = max(1, round(max(abs(x1 - x0), abs(y1 - y0)) / DRAG_STRIDE))
-        stops += [(x0 + round((x1 - x0) * i / count), y0 + round((y1 - y0) * i / count)) for i in range(1, count + 1)]
+        stops += [
+            (x0 + round((x1 - x0) * i / count), y0 + round((y1 - y0) * i / count))
+            for i in range(1, count + 1)
+        ]
     return stops

@@ -110,7 +110,9 @@ class DesktopPool:
             threading.Thread(target=_work, args=(self._jobs,), name=f"operant-upkeep-{index}", daemon=True)
             for index in range(min(UPKEEP_THREADS, size))
         ]
-        self._threads.append(threading.Thread(target=_keep, args=(weakref.ref(self),), name="operant-keeper", daemon=True))
+        self._threads.append(
+            threading.Thread(target=_keep, args=(weakref.ref(self),), name="operant-keeper", daemon=True)
+        )
         for thread in self._threads:
             thread.start()
         for _ in range(size - 1):
@@ -195,7 +197,8 @@ class DesktopPool:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise PoolExhausted(
-                    f"no desktop became free within {timeout_s:g} s", hint=f"all {self.size} are in use: make the pool larger"
+                    f"no desktop became free within {timeout_s:g} s",
+                    hint=f"all {self.size} are in use: make the pool larger",
                 )
             self._changed.wait(left)
         if self._closed:

@@ -189,6 +189,7 @@ def _disk_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise DiskFull(
-                "the desktop's private disk is full", hint="raise limits.disk_mb, or delete files in the desktop"
+                "the desktop's private disk is full",
+                hint="raise limits.disk_mb, or delete files in the desktop",
             ) from error
         raise

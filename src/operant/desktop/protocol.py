@@ -37,7 +37,9 @@ class Desktop(Protocol):
         """Top-level windows from the bottom of the stack to the top."""
         ...
 
-    def accessibility(self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0) -> Node:
+    def accessibility(
+        self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0
+    ) -> Node:
         """The tree of widgets that are shown."""
         ...
 

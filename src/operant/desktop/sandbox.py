@@ -259,7 +259,12 @@ class SandboxDesktop:
         def run(argv: list[str], stdin: bytes | None, timeout_s: float) -> RunResult:
             with self._use():
                 return run_command(
-                    self._supervisor, argv, stdin=stdin, timeout_s=timeout_s, limit=16 << 20, background=stdin is not None
+                    self._supervisor,
+                    argv,
+                    stdin=stdin,
+                    timeout_s=timeout_s,
+                    limit=16 << 20,
+                    background=stdin is not None,
                 )
 
         return Clipboard(run)
@@ -294,7 +299,9 @@ class SandboxDesktop:
             self._running_episode(), argv, stdin=stdin, timeout_s=timeout_s, limit=limit, env=env, cwd=cwd
         )
 
-    def start(self, command: str | Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None) -> int:
+    def start(
+        self, command: str | Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None
+    ) -> int:
         """Start a program and leave it running; returns its pid inside the desktop."""
         return self._spawn(split_command(command), (), env, cwd)
 
@@ -340,7 +347,11 @@ class SandboxDesktop:
             return spawn(self._running_episode(), argv, fds, env=dict(env or {}), cwd=cwd)
         except UnknownApplication as error:
             near = difflib.get_close_matches(argv[0], _programs(), 3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "install it on this machine: desktops show its /usr"
+            hint = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else "install it on this machine: desktops show its /usr"
+            )
             raise UnknownApplication(error.message, hint=hint) from error
 
     def memory(self) -> dict[str, float]:

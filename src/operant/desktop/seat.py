@@ -80,7 +80,10 @@ class Seat:
         deadline = time.monotonic() + timeout_s
         while window_manager_name(self.display) is None:
             # It announces itself by properties of the root window, which we hear of.
-            if not self.display.wait_events(min(0.25, deadline - time.monotonic())) and time.monotonic() > deadline:
+            if (
+                not self.display.wait_events(min(0.25, deadline - time.monotonic()))
+                and time.monotonic() > deadline
+            ):
                 raise DesktopStartError("the window manager did not start", hint="operant doctor")
 
     def window_manager_answers(self) -> bool:
@@ -166,7 +169,11 @@ class Seat:
         if action.kind in (ActionKind.KEY, ActionKind.CLICK, ActionKind.DRAG):
             now = _wait_until(self._typed_at + config.after_typing_ms / 1000, now)
         when, last = self._clicked
-        if action.kind is ActionKind.CLICK and last is not None and _same_spot(action, last, self.display.size):
+        if (
+            action.kind is ActionKind.CLICK
+            and last is not None
+            and _same_spot(action, last, self.display.size)
+        ):
             _wait_until(when + config.between_clicks_ms / 1000, now)
 
     def quiesce(self, limit_s: float = QUIESCE_S) -> None:

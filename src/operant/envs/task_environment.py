@@ -30,7 +30,12 @@ class TaskEnvironment:
     """
 
     def __init__(
-        self, desktop: SandboxDesktop, *, with_tree: bool = False, with_windows: bool = True, end_on_success: bool = False
+        self,
+        desktop: SandboxDesktop,
+        *,
+        with_tree: bool = False,
+        with_windows: bool = True,
+        end_on_success: bool = False,
     ) -> None:
         self.desktop = desktop
         self.with_tree = with_tree
@@ -76,7 +81,9 @@ class TaskEnvironment:
             return self._end(action, terminated=False, invalid=error)
         if self.end_on_success and (verdict := self.verify()):
             return self._finish(frame, Outcome.SUCCESS, verdict, terminated=True)
-        return Transition(self._observe(frame, error), 0.0, False, False, info={"invalid": error} if error else {})
+        return Transition(
+            self._observe(frame, error), 0.0, False, False, info={"invalid": error} if error else {}
+        )
 
     def reject(self, why: str) -> Transition:
         """The agent gave something that is no action: a step is spent, nothing is done."""

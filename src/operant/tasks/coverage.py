@@ -16,19 +16,20 @@ def coverage_markdown(templates: Sequence[Template]) -> str:
     cells = Counter((app, template.skill) for template in templates for app in template.apps)
     apps = sorted({app for app, _skill in cells})
     skills = sorted({skill for _app, skill in cells})
-    by_skill = _table(["application", *skills], [[app, *(_cell(cells[app, s]) for s in skills)] for app in apps])
+    by_skill = _table(
+        ["application", *skills], [[app, *(_cell(cells[app, s]) for s in skills)] for app in apps]
+    )
     levels = Counter((app, template.difficulty) for template in templates for app in template.apps)
     unseen = Counter(app for template in templates if template.unseen for app in template.apps)
-    rows = [
-        [app, *(_cell(levels[app, level]) for level in Difficulty), _cell(unseen[app])]
-        for app in apps
-    ]
+    rows = [[app, *(_cell(levels[app, level]) for level in Difficulty), _cell(unseen[app])] for app in apps]
     total = [
         "all templates",
         *(str(sum(template.difficulty is level for template in templates)) for level in Difficulty),
         str(sum(template.unseen for template in templates)),
     ]
-    by_level = _table(["application", *(level.value for level in Difficulty), "of them unseen"], [*rows, total])
+    by_level = _table(
+        ["application", *(level.value for level in Difficulty), "of them unseen"], [*rows, total]
+    )
     return f"{by_level}\n\n{by_skill}\n"
 
 

@@ -91,7 +91,9 @@ class Draw:
     def sample(self, options: Sequence[T], count: int) -> list[T]:
         return self.random.sample(options, count)
 
-    def place(self, width: int, height: int, screen: tuple[int, int] = (1280, 800)) -> tuple[int, int, int, int]:
+    def place(
+        self, width: int, height: int, screen: tuple[int, int] = (1280, 800)
+    ) -> tuple[int, int, int, int]:
         """A window of about that size somewhere on the screen, its title bar included."""
         width = round(width * self.random.uniform(0.9, 1.1))
         height = round(height * self.random.uniform(0.9, 1.1))

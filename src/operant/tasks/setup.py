@@ -132,7 +132,9 @@ class Launch(SetupStep):
         try:
             window = desktop.launch(self.command, timeout_s=self.timeout_s)
         except ApplicationError as error:
-            raise SetupFailed(f"{self.command[0]} did not come up: {error.message}", hint=error.hint) from error
+            raise SetupFailed(
+                f"{self.command[0]} did not come up: {error.message}", hint=error.hint
+            ) from error
         if self.place is not None:
             desktop.place_window(window, *self.place)
 
@@ -144,7 +146,16 @@ class Serve(SetupStep):
     """The directory to serve."""
 
     def apply(self, desktop: SandboxDesktop) -> None:
-        argv = ["python3", "-m", "http.server", str(SITE_PORT), "--bind", "127.0.0.1", "--directory", self.directory]
+        argv = [
+            "python3",
+            "-m",
+            "http.server",
+            str(SITE_PORT),
+            "--bind",
+            "127.0.0.1",
+            "--directory",
+            self.directory,
+        ]
         desktop.start(argv)
         # Ready when it answers; the probe retries by itself.
         _run(desktop, ["python3", "-c", PROBE, str(SITE_PORT)])

@@ -65,7 +65,9 @@ class Template(ABC):
         try:
             instruction = phrasing.format(**values)
         except (KeyError, IndexError) as error:
-            raise TaskError(f"{self.id}: the instruction {phrasing!r} has a blank that no parameter fills: {error}") from error
+            raise TaskError(
+                f"{self.id}: the instruction {phrasing!r} has a blank that no parameter fills: {error}"
+            ) from error
         shown = {token for token in draw.given if re.search(rf"(?<!\w){re.escape(token)}(?!\w)", instruction)}
         if not shown:
             raise TaskError(

@@ -61,13 +61,17 @@ def test_fixed_text_uses_no_word_that_tells_the_splits_apart(template: Template)
 @pytest.mark.parametrize("template", CORE, ids=lambda template: template.id)
 def test_no_heldout_instruction_can_come_from_a_training_seed(template: Template) -> None:
     """A held-out instruction shows something drawn from the held-out pools, which no training seed can draw."""
-    fixed = {word for phrasing in template.instructions for word in tokens(re.sub(r"\{[^}]*\}", " ", phrasing))}
+    fixed = {
+        word for phrasing in template.instructions for word in tokens(re.sub(r"\{[^}]*\}", " ", phrasing))
+    }
     training = {template.instance(seed, "train").instruction for seed in range(25)}
     for seed in range(25):
         heldout = template.instance(seed, "heldout").instruction
         assert heldout not in training
         shown = tokens(heldout) - fixed
-        marks = {t for t in shown if t in HELDOUT or (t.isdigit() and int(t) >= 10 and is_heldout_number(int(t)))}
+        marks = {
+            t for t in shown if t in HELDOUT or (t.isdigit() and int(t) >= 10 and is_heldout_number(int(t)))
+        }
         assert marks, heldout
     for instruction in training:
         assert not tokens(instruction) & HELDOUT, instruction
@@ -85,7 +89,9 @@ def test_a_seed_always_makes_the_same_instance(template: Template) -> None:
 
 @pytest.mark.x11
 @pytest.mark.parametrize("template", CORE, ids=lambda template: template.id)
-def test_the_oracle_solves_it_and_it_is_not_solved_before(template: Template, desktop: SandboxDesktop) -> None:
+def test_the_oracle_solves_it_and_it_is_not_solved_before(
+    template: Template, desktop: SandboxDesktop
+) -> None:
     task = template.instance(11, "train")
     for _ in range(2):  # an infra error is the machine's; the second one in a row fails the test
         desktop.reset()

@@ -67,7 +67,9 @@ class Layout:
 
 
 class Episode(Programs):
-    def __init__(self, control: socket.socket, layout: Layout, environment: dict[str, str], bus: list[str]) -> None:
+    def __init__(
+        self, control: socket.socket, layout: Layout, environment: dict[str, str], bus: list[str]
+    ) -> None:
         super().__init__(control, environment)
         self.layout = layout
         # dbus-daemon says on this pipe when it listens; the first program that may need it waits.

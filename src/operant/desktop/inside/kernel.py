@@ -13,7 +13,13 @@ from typing import Optional
 NEWNS, NEWIPC, NEWPID, NEWNET = 0x00020000, 0x08000000, 0x20000000, 0x40000000
 READ_ONLY, NO_SUID, NO_DEV, REMOUNT, BIND, MOVE, RECURSIVE, PRIVATE = 1, 2, 4, 32, 4096, 8192, 16384, 1 << 18
 
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_CAP_AMBIENT = 1, 4, 24, 36, 47
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_CHILD_SUBREAPER, _PR_CAP_AMBIENT = (
+    1,
+    4,
+    24,
+    36,
+    47,
+)
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _IPC_RMID = 0
 _CAPABILITY_VERSION = 0x20080522
@@ -31,7 +37,9 @@ def _bytes(text: Optional[str]) -> Optional[bytes]:
     return None if text is None else text.encode()
 
 
-def mount(source: Optional[str], target: str, kind: Optional[str], flags: int = 0, options: Optional[str] = None) -> None:
+def mount(
+    source: Optional[str], target: str, kind: Optional[str], flags: int = 0, options: Optional[str] = None
+) -> None:
     result = _libc.mount(_bytes(source), _bytes(target), _bytes(kind), ctypes.c_ulong(flags), _bytes(options))
     _checked(result, "mount " + target)
 

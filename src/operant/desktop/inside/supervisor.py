@@ -79,7 +79,15 @@ class Supervisor(Programs):
         os.set_inheritable(writing, True)
         # In a namespace of its own the number is free; beside other servers Xvfb picks one.
         number = [":0"] if self.layout.isolated else []
-        argv = ["Xvfb", *number, "-displayfd", str(writing), *self.settings["xvfb"], "-fbdir", self.private + "/fb"]
+        argv = [
+            "Xvfb",
+            *number,
+            "-displayfd",
+            str(writing),
+            *self.settings["xvfb"],
+            "-fbdir",
+            self.private + "/fb",
+        ]
         self.start_logged(argv)
         os.close(writing)
         said = b""

@@ -31,7 +31,10 @@ class Chore(Template):
     def setup(self, p: Params) -> Sequence[SetupStep]:
         return [
             *(WriteFile(path=path, text=text) for path, text in p.files.items()),
-            *(Launch(command=["mousepad", "-o", "window", path], place=place) for path, place in p.notes.items()),
+            *(
+                Launch(command=["mousepad", "-o", "window", path], place=place)
+                for path, place in p.notes.items()
+            ),
             Launch(command=["galculator"], place=p.place),
         ]
 
@@ -45,7 +48,9 @@ def note_text(view: View, path: str) -> Node | None:
     """The text of the window in which a note is open."""
     for window in view.tree("mousepad").children:
         if path in window.name:
-            return next((node for node in window.walk() if node.role == "text" and "multi line" in node.states), None)
+            return next(
+                (node for node in window.walk() if node.role == "text" and "multi line" in node.states), None
+            )
     return None
 
 
@@ -208,7 +213,11 @@ class HandOut(Chore):
         source, one, two = (draw.file_name() for _ in range(3))
         upper, lower = draw.phrase(4), draw.phrase(4)
         texts = {source: f"{upper}\n{lower}", one: f"{draw.phrase(3)}\n", two: f"{draw.phrase(3)}\n"}
-        places = [draw.place(380, 240, (600, 400)), draw.place(380, 240, (600, 400)), draw.place(380, 240, (600, 400))]
+        places = [
+            draw.place(380, 240, (600, 400)),
+            draw.place(380, 240, (600, 400)),
+            draw.place(380, 240, (600, 400)),
+        ]
         corners = draw.sample([(0, 0), (640, 0), (0, 400), (640, 400)], 3)
         moved = [(x + dx, y + dy, w, h) for (x, y, w, h), (dx, dy) in zip(places, corners, strict=True)]
         return {
@@ -219,7 +228,10 @@ class HandOut(Chore):
     def setup(self, p: Params) -> Sequence[SetupStep]:
         return [
             *(WriteFile(path=path, text=text) for path, text in p.files.items()),
-            *(Launch(command=["mousepad", "-o", "window", path], place=place) for path, place in p.notes.items()),
+            *(
+                Launch(command=["mousepad", "-o", "window", path], place=place)
+                for path, place in p.notes.items()
+            ),
         ]
 
     def success(self, p: Params) -> Criterion:
