@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from operant.errors import InvalidAction, OperantError, TaskError, VerifierError
+from operant.errors import (
+    ApplicationHung,
+    DesktopError,
+    InvalidAction,
+    OperantError,
+    TaskError,
+    VerifierError,
+)
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.task import Task
 from operant.types import Action, ActionKind, Observation, Outcome, Point, Transition
@@ -74,7 +81,7 @@ class TaskEnvironment:
         try:
             frame, error = self.desktop.perform(action), None
             self._note_held(action)
-        except InvalidAction as problem:
+        except (InvalidAction, ApplicationHung) as problem:
             frame, error = self.desktop.frame(), problem.message
         self._last = action
         if self._step >= self.task.max_steps:
@@ -99,8 +106,8 @@ class TaskEnvironment:
         """Ask the criteria about the desktop as it is now."""
         try:
             return self.task.success.check(World(self.desktop, answer))
-        except VerifierError:
-            raise
+        except (VerifierError, DesktopError):
+            raise  # a desktop that is gone is nobody's verdict
         except (OperantError, OSError) as error:
             raise VerifierError(f"{self.task.id}: the criteria could not be evaluated: {error}") from error
 

@@ -273,7 +273,7 @@ class UnpackAndOpen(FileManager):
 
     def oracle(self, p: Params) -> Oracle:
         unpacked = extracted("", p.names, p.out, everything=True)
-        archiver = opened_with(p.folder, p.archive, "xarchiver")
+        archiver = opened_with(p.folder, p.archive, "xarchiver", "xarchiver")
 
         def archive_shown(view: View) -> bool:
             return view.window(f"{p.archive} - xarchiver") is not None
@@ -288,7 +288,7 @@ class UnpackAndOpen(FileManager):
             [
                 Goal(unpacked.done, unpack),
                 Goal(lambda view: view.window(wm_class="Xarchiver") is None, close),
-                opened_with(f"{p.out}/{p.inner}", p.name, self.title(p)),
+                opened_with(f"{p.out}/{p.inner}", p.name, self.title(p), "mousepad"),
             ]
         )
 

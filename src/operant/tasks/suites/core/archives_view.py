@@ -10,7 +10,7 @@ from typing import ClassVar
 from operant.tasks.criteria import AllOf, CommandOutput, Criterion
 from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, SetupStep
-from operant.tasks.suites.core.files_view import HOME, Goal, once, says_name, steps
+from operant.tasks.suites.core.files_view import HOME, Goal, once, says_name, steps, unread
 from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, Node
@@ -121,6 +121,8 @@ def location(view: View) -> str:
 
 def clear_way(view: View) -> Action | None:
     """Close dialogs that are in the way, and bring the archive manager to the front."""
+    if unread(view, APP):
+        return Action.wait()
     if popup(view) is not None:
         return Action.key("esc")
     window = view.window(wm_class="Xarchiver")

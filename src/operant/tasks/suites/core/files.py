@@ -293,7 +293,7 @@ class OpenText(FileManager):
         return WindowTitle(title=self.title(p), wm_class="Mousepad", exact=True)
 
     def oracle(self, p: Params) -> Oracle:
-        return Goals([opened_with(f"{p.folder}/{p.inner}", p.name, self.title(p))])
+        return Goals([opened_with(f"{p.folder}/{p.inner}", p.name, self.title(p), "mousepad")])
 
     @staticmethod
     def title(p: Params) -> str:

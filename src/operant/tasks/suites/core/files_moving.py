@@ -29,6 +29,7 @@ from operant.tasks.suites.core.files_view import (
     folder_made,
     holds,
     joined,
+    leave_location_bar,
     moved,
     press,
     renamed,
@@ -409,7 +410,9 @@ class CopyBetweenPaths(FileManager):
             arrived = path_entered(p.target if copying else p.source)
             if not arrived.done(view):
                 return arrived.act(view)
-            return paste if copying else choose(p.name)(view) or press("ctrl", "c")(view)
+            if copying:
+                return leave_location_bar(view) or paste
+            return choose(p.name)(view) or press("ctrl", "c")(view)
 
         done = Goal(lambda view: exists(view, f"{p.to_folder}/{p.name}"), steps(clear_way, progress))
         return Goals([done])

@@ -43,8 +43,10 @@ __all__ = [
     "folder_shown",
     "here",
     "holds",
+    "in_location_bar",
     "items",
     "joined",
+    "leave_location_bar",
     "menu",
     "moved",
     "once",
@@ -58,6 +60,7 @@ __all__ = [
     "steps",
     "toggled",
     "trashed",
+    "unread",
     "visit",
 ]
 
@@ -183,14 +186,21 @@ def items(view: View) -> dict[str, Node]:
     }
 
 
+def _location(view: View) -> Node | None:
+    bars = (bar for frame in _frames(view) for bar in frame.walk() if bar.role == "tool bar")
+    return next((field for bar in bars if (field := bar.find("text")) is not None), None)
+
+
 def here(view: View) -> str:
     """The folder that the location bar names."""
-    for frame in _frames(view):
-        for bar in frame.walk():
-            if bar.role == "tool bar":
-                field = bar.find("text")
-                return (field.text or "").rstrip("/") if field else ""
-    return ""
+    field = _location(view)
+    return (field.text or "").rstrip("/") if field else ""
+
+
+def in_location_bar(view: View) -> bool:
+    """Whether keys go to the location bar, and not to the files."""
+    field = _location(view)
+    return field is not None and "focused" in field.states
 
 
 def dialog(view: View, *titles: str) -> Node | None:
@@ -234,8 +244,15 @@ def steps(*tries: Callable[[View], Action | None]) -> Callable[[View], Action]:
     return act
 
 
+def unread(view: View, app: str) -> bool:
+    """Whether an application did not tell of its widgets in time; then nothing can be said to be missing."""
+    return not view.tree(app).children
+
+
 def clear_way(view: View) -> Action | None:
     """Close dialogs and menus that are in the way, and bring the file manager to the front."""
+    if unread(view, APP):
+        return Action.wait()
     open_dialog = dialog(view)
     if open_dialog is not None:
         return _dismissed(open_dialog)
@@ -280,10 +297,13 @@ def choose(*names: str) -> Callable[[View], Action | None]:
     def attempt(view: View) -> Action | None:
         shown = items(view)
         chosen = [name for name, item in shown.items() if "selected" in item.states]
-        if sorted(chosen) == sorted(names):
+        typing = in_location_bar(view)
+        if sorted(chosen) == sorted(names) and not typing:
             return None
         if not set(names) <= shown.keys():
             return Action.wait()
+        if typing:
+            return view.click(shown[names[0]])
         wrong = [name for name in chosen if name not in names]
         if wrong and len(chosen) > 1:
             return Action.click(_blank(view))
@@ -292,6 +312,10 @@ def choose(*names: str) -> Callable[[View], Action | None]:
         return view.click(shown[missing], **more)
 
     return attempt
+
+
+def leave_location_bar(view: View) -> Action | None:
+    return Action.click(_blank(view)) if in_location_bar(view) else None
 
 
 def _blank(view: View) -> Point:
@@ -450,7 +474,7 @@ def _pasted(
         if view.last == paste:
             return Action.wait()
         if waits(view, source, names):
-            return visit(target)(view) or paste
+            return visit(target)(view) or leave_location_bar(view) or paste
         return visit(source)(view) or choose(*names)(view) or once(view, key)
 
     return steps(overwrite, clear_way, attempt)
@@ -496,10 +520,13 @@ def folder_shown(folder: str) -> Goal:
     return Goal(lambda view: here(view) == f"{HOME}/{folder}", steps(clear_way, visit(folder)))
 
 
-def opened_with(folder: str, name: str, title: str) -> Goal:
-    """A double click opens a file in its application."""
+def opened_with(folder: str, name: str, title: str, program: str) -> Goal:
+    """A double click opens a file in its application, which may take its time to come up."""
 
     def double_click(view: View) -> Action:
+        starting = any(process.name == program for process in view.desktop.processes())
+        if starting and view.window(wm_class=program.capitalize()) is None:
+            return Action.wait()
         item = items(view).get(name)
         return Action.wait() if item is None else once(view, view.click(item, clicks=2))
 

@@ -16,7 +16,17 @@ from operant.tasks.criteria import AllOf, Answer, Criterion, DirectoryContains, 
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle, View
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.files_view import HOME, PARENTS, Goal, Goals, answer, exists, once, steps
+from operant.tasks.suites.core.files_view import (
+    HOME,
+    PARENTS,
+    Goal,
+    Goals,
+    answer,
+    exists,
+    once,
+    steps,
+    unread,
+)
 from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty, Node
@@ -98,6 +108,8 @@ def button(view: View, label: str) -> Action:
 
 def clear_way(view: View) -> Action | None:
     """Close a dialog that is in the way."""
+    if unread(view, APP):
+        return Action.wait()
     return None if dialog(view) is None else Action.key("esc")
 
 
@@ -200,6 +212,8 @@ def path_opened(path: str) -> Callable[[View], Action | None]:
     def attempt(view: View) -> Action | None:
         now = shown(view)
         asked = dialog(view)
+        if unread(view, APP):
+            return Action.wait()
         if asked is not None:
             field = asked.find("text")
             if view.last == entry:
