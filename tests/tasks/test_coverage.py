@@ -17,6 +17,8 @@ def test_the_docs_show_what_the_core_suite_covers_now() -> None:
 
 def test_every_template_is_counted_once_in_the_last_line() -> None:
     templates = load_suite("core")
-    line = next(line for line in coverage_markdown(templates).splitlines() if line.startswith("| all templates"))
+    line = next(
+        line for line in coverage_markdown(templates).splitlines() if line.startswith("| all templates")
+    )
     easy, medium, hard, _unseen = (int(cell) for cell in line.strip("| ").split("|")[1:])
     assert easy + medium + hard == len(templates)

@@ -40,7 +40,7 @@ _CONTROLS = {
 def keysym_of(character: str) -> int:
     """The keysym that types this one character."""
     if character in _CONTROLS:
-        return _CONTROLS[character]
+        return int(_CONTROLS[character])
     code = ord(character)
     if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF:
         return code

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from operant.desktop.channel import Channel
 from operant.errors import CommandTimeout, DiskFull, InvalidPath, ProcessLimit, UnknownApplication
@@ -40,7 +40,7 @@ def split_command(command: str | Sequence[str]) -> list[str]:
     return words
 
 
-def spawn(channel: Channel, argv: Sequence[str], fds: tuple[int, ...], **more: object) -> int:
+def spawn(channel: Channel, argv: Sequence[str], fds: tuple[int, ...], **more: Any) -> int:
     """Start a program; returns its pid inside the desktop."""
     try:
         return int(channel.call("spawn", argv=list(argv), fds=fds, **more)["pid"])
@@ -82,7 +82,7 @@ def run_command(
         ended = None
         while ended is None or (reading and not background):
             wait = max(0.0, deadline - time.monotonic()) if ended is None else 0.0
-            watched = [*reading, *([channel] if ended is None else [])]
+            watched: list[Any] = [*reading, *([channel] if ended is None else [])]
             ready = select.select(watched, [], [], min(wait, 1.0))[0]
             for pipe in reading & set(ready):
                 data = os.read(pipe.fileno(), CHUNK)
