@@ -4,6 +4,7 @@ A script of its own, run by an interpreter that has both (``python pyautogui_loo
 PyAutoGUI does not go together with what Operant uses on X11. Prints medians in milliseconds as JSON.
 """
 
+import functools
 import json
 import statistics
 import sys
@@ -34,10 +35,10 @@ with mss.mss() as screen:
     both, clicks = [], []
     for index in range(count):
         place = places[index % 2]
-        clicks.append(timed(lambda place=place: pyautogui.click(*place)))
+        clicks.append(timed(functools.partial(pyautogui.click, *place)))
         both.append(clicks[-1] + timed(lambda: screen.grab(region)))
     pyautogui.PAUSE = 0
-    unpaused = [timed(lambda i=i: pyautogui.click(*places[i % 2])) for i in range(count)]
+    unpaused = [timed(functools.partial(pyautogui.click, *places[i % 2])) for i in range(count)]
 
 print(
     json.dumps(
