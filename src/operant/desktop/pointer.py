@@ -17,6 +17,7 @@ PRESS, RELEASE, MOTION = 4, 5, 6  # XTEST event types
 BUTTONS = {Button.LEFT: 1, Button.MIDDLE: 2, Button.RIGHT: 3, Button.BACK: 8, Button.FORWARD: 9}
 WHEEL_UP, WHEEL_DOWN, WHEEL_LEFT, WHEEL_RIGHT = 4, 5, 6, 7
 CLICKS_APART_S = 0.01  # Chromium takes presses of one millisecond for one
+FEWEST_STOPS = 3  # between two points of a drag: the first motion only begins it
 DRAG_STRIDE = 24  # pixels between the motions of a drag: toolkits start a drag only after real movement
 
 
@@ -112,7 +113,7 @@ def strides(path: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The points of a path with others put between them, none far from the next; the first is left out."""
     stops: list[tuple[int, int]] = []
     for (x0, y0), (x1, y1) in itertools.pairwise(path):
-        count = max(1, round(max(abs(x1 - x0), abs(y1 - y0)) / DRAG_STRIDE))
+        count = max(FEWEST_STOPS, round(max(abs(x1 - x0), abs(y1 - y0)) / DRAG_STRIDE))
         stops += [
             (x0 + round((x1 - x0) * i / count), y0 + round((y1 - y0) * i / count))
             for i in range(1, count + 1)
