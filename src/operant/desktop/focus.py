@@ -20,11 +20,17 @@ class ClickToFocus:
         self.display = display
         self._front = 0  # the frame of the window that has the focus, as far as nothing has changed since
 
-    def under_pointer(self) -> None:
-        """Raise and focus the window under the pointer, unless it has the focus or is none of the managed ones."""
+    def before_press(self, place: tuple[int, int] | None) -> None:
+        """Raise and focus the window at that place, or under the pointer, if it is a managed one without the focus.
+
+        The pointer stays where it is: a move of its own would be painted before the click.
+        """
         display = self.display
         with display.limited():
-            frame = display.core.QueryPointer(display.root).reply().child
+            if place is None:
+                frame = display.core.QueryPointer(display.root).reply().child
+            else:
+                frame = display.core.TranslateCoordinates(display.root, display.root, *place).reply().child
         display.read_events()
         if display.properties_changed:
             display.properties_changed = False

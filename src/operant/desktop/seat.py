@@ -134,10 +134,9 @@ class Seat:
         if action.kind is ActionKind.TYPE:
             return self._type(action, config)
         if action.kind in PRESSES:
-            place = action.path[0] if action.path else action.point
-            if place is not None:
-                self.input.pointer.move(*place.to_pixel(self.display.size))
-            self.focus.under_pointer()
+            # A drag along one point begins where the pointer is.
+            place = action.path[0] if len(action.path) > 1 else action.point
+            self.focus.before_press(place.to_pixel(self.display.size) if place is not None else None)
         self.input.perform(action)
         if action.kind is ActionKind.CLICK:
             self._clicked = (time.monotonic(), action)
