@@ -11,12 +11,14 @@ import pytest
 from operant.agents.registry import make_agent
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
+from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.loop import run_episode
 from operant.tasks.draw import is_heldout_number
 from operant.tasks.suites import load_suite
+from operant.tasks.task import Task
 from operant.tasks.template import Template
 from operant.tasks.words import HELDOUT, POOLS
-from operant.types import Difficulty, Outcome
+from operant.types import ActionKind, Difficulty, Observation, Outcome
 
 CORE = load_suite("core")
 WORD = re.compile(r"[A-Za-z]+|\d+")
@@ -87,19 +89,42 @@ def test_a_seed_always_makes_the_same_instance(template: Template) -> None:
     assert len({template.instance(seed, "train").instruction for seed in range(10)}) > 1
 
 
+class Counting:
+    """Counts the actions of an episode, and how many of them only waited: those depend on the machine's speed."""
+
+    def __init__(self) -> None:
+        self.actions = self.waits = 0
+
+    def begin(self, task: Task) -> None: ...
+
+    def look(self, observation: Observation) -> None: ...
+
+    def step(self, step: Step, observation: Observation) -> None:
+        self.actions += 1
+        self.waits += step.action is not None and step.action.kind is ActionKind.WAIT
+
+    def end(self, result: EpisodeResult) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
 @pytest.mark.x11
 @pytest.mark.parametrize("template", CORE, ids=lambda template: template.id)
 def test_the_oracle_solves_it_and_it_is_not_solved_before(
     template: Template, desktop: SandboxDesktop
 ) -> None:
+    """One instance of each. Whether an oracle ever fails is for `operant tasks check`; a second try is allowed here."""
     task = template.instance(11, "train")
-    for _ in range(2):  # an infra error is the machine's; the second one in a row fails the test
+    for last_try in (False, True):
         desktop.reset()
         environment = TaskEnvironment(desktop, with_windows=False)
         environment.begin(task)
         assert not environment.verify(), "the criteria hold before anything was done"
-        result = run_episode(make_agent("oracle"), environment, task, prepared=True)
-        if result.outcome is not Outcome.INFRA_ERROR:
-            break
-    assert result.outcome is Outcome.SUCCESS, f"{task.instruction}: {result.why}"
-    assert Difficulty.of_steps(result.steps) is task.difficulty, f"{result.steps} steps"
+        count = Counting()
+        result = run_episode(make_agent("oracle"), environment, task, count, prepared=True)
+        levels = {Difficulty.of_steps(n) for n in range(count.actions - count.waits, count.actions + 1)}
+        if result.outcome is Outcome.SUCCESS and task.difficulty in levels:
+            return
+        assert not last_try, (
+            f"{task.instruction}: {result.outcome.value}, {count.actions} actions: {result.why}"
+        )
