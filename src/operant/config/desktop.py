@@ -26,6 +26,9 @@ class SettleConfig(Config):
     """How long a busy program behind a still screen is waited for."""
     cap_ms: float = Field(2000.0, gt=0)
     """How long a step may take at most, however much the screen moves."""
+    paint_ms: float = Field(45.0, ge=0)
+    """How long after a change a program that sleeps until its next paint is waited for; 0 is faster, and now and then
+    a paint behind."""
     wait_ms: float = Field(500.0, ge=0)
     """How long a wait action without a duration waits for something to change."""
     after_typing_ms: float = Field(150.0, ge=0)

@@ -18,9 +18,6 @@ from operant.types import StepResult
 __all__ = ["Busy", "settle"]
 
 
-FRAMES_S = 0.045  # how long after a change one that is about to draw is waited for: two frames and a bit
-
-
 class Busy(Protocol):
     """Whether any program has something to do.
 
@@ -50,7 +47,7 @@ def settle(display: Display, config: SettleConfig, busy: Busy | None) -> StepRes
             return _result(began, changed, settled=False)
         elif busy is None or time.monotonic() >= busy_deadline:
             return _result(began, changed, settled=True)
-        elif not busy(due=time.monotonic() < changed_at + FRAMES_S, surely=True):
+        elif not busy(due=time.monotonic() < changed_at + config.paint_ms / 1000, surely=True):
             if not display.wait_damage(0.0):
                 return _result(began, changed, settled=True)
             changed, changed_at = True, time.monotonic()  # it drew while we asked, and then went to sleep

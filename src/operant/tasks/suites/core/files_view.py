@@ -325,14 +325,23 @@ def _blank(view: View) -> Point:
     return view.point(x + width - 40, y + height - 24)
 
 
-def fill(title: str, text: str, button: str | None = None) -> Callable[[View], Action | None]:
-    """While this dialog is open, make its field say the text, and press Enter or a button."""
+def fill(
+    title: str, text: str, button: str | None = None, *, about: str | None = None
+) -> Callable[[View], Action | None]:
+    """While this dialog is open, make its field say the text, and press Enter or a button.
+
+    A dialog that is not ``about`` the right file is closed: a folder that was just read again has lost its
+    selection, and what was meant for a file then happens to the folder itself.
+    """
 
     def attempt(view: View) -> Action | None:
         shown = dialog(view, title)
         field = shown.find("text") if shown is not None else None
         if shown is None or field is None:
             return None
+        editing = view.last == SELECT_ALL or (view.last is not None and view.last.kind is ActionKind.TYPE)
+        if about is not None and field.text not in (about, text) and not editing:
+            return Action.key("esc")
         if field.text == text:
             press = shown.find("push button", button) if button else None
             finish = view.click(press) if press else Action.key("enter")
@@ -344,11 +353,19 @@ def fill(title: str, text: str, button: str | None = None) -> Callable[[View], A
     return attempt
 
 
-def say_yes(view: View) -> Action | None:
-    """Confirm a question."""
-    shown = dialog(view, "Question")
-    button = shown.find("push button", "Yes") if shown is not None else None
-    return None if button is None else once(view, view.click(button))
+def say_yes(names: Sequence[str]) -> Callable[[View], Action | None]:
+    """Confirm a question about these files; one about another file is closed."""
+
+    def attempt(view: View) -> Action | None:
+        shown = dialog(view, "Question")
+        button = shown.find("push button", "Yes") if shown is not None else None
+        if shown is None or button is None:
+            return None
+        asked = " ".join(one.name for one in shown.walk() if one.role == "label")
+        other = "'" in asked and not any(f"'{name}'" in asked for name in names)
+        return Action.key("esc") if other else once(view, view.click(button))
+
+    return attempt
 
 
 def press(*keys: str) -> Callable[[View], Action | None]:
@@ -388,7 +405,7 @@ def answer(text: str) -> Action:
 def renamed(folder: str, old: str, new: str) -> Goal:
     return Goal(
         lambda view: exists(view, f"{folder}/{new}") and not exists(view, f"{folder}/{old}"),
-        steps(fill("Rename File", new), clear_way, visit(folder), choose(old), press("f2")),
+        steps(fill("Rename File", new, about=old), clear_way, visit(folder), choose(old), press("f2")),
     )
 
 
@@ -398,7 +415,9 @@ def trashed(folder: str, *names: str) -> Goal:
 
     return Goal(
         lambda view: not left(view),
-        steps(say_yes, clear_way, visit(folder), lambda view: choose(*left(view))(view), press("delete")),
+        steps(
+            say_yes(names), clear_way, visit(folder), lambda view: choose(*left(view))(view), press("delete")
+        ),
     )
 
 
