@@ -58,6 +58,7 @@ __all__ = [
     "setting_file",
     "stems",
     "steps",
+    "taken_in",
     "toggled",
     "trashed",
     "unread",
@@ -291,6 +292,17 @@ def visit(folder: str) -> Callable[[View], Action | None]:
     return attempt
 
 
+def taken_in(view: View, names: Sequence[str]) -> bool:
+    """Whether the status bar tells of this selection.
+
+    PCManFM takes a selection in with a delay; until then keys act on the selection before, even on the folder
+    in which one just was.
+    """
+    said = f'"{names[0]}"' if len(names) == 1 else f"{len(names)} items selected"
+    bars = (bar for frame in _frames(view) for bar in frame.walk() if bar.role == "status bar")
+    return any(one.name.startswith(said) for bar in bars for one in bar.walk())
+
+
 def choose(*names: str) -> Callable[[View], Action | None]:
     """Select exactly these."""
 
@@ -299,7 +311,7 @@ def choose(*names: str) -> Callable[[View], Action | None]:
         chosen = [name for name, item in shown.items() if "selected" in item.states]
         typing = in_location_bar(view)
         if sorted(chosen) == sorted(names) and not typing:
-            return None
+            return None if taken_in(view, names) else Action.wait()
         if not set(names) <= shown.keys():
             return Action.wait()
         if typing:
@@ -330,8 +342,8 @@ def fill(
 ) -> Callable[[View], Action | None]:
     """While this dialog is open, make its field say the text, and press Enter or a button.
 
-    A dialog that is not ``about`` the right file is closed: a folder that was just read again has lost its
-    selection, and what was meant for a file then happens to the folder itself.
+    A dialog that is not ``about`` the right file is closed: a key pressed too soon after a click still means
+    what was selected before (see ``taken_in``).
     """
 
     def attempt(view: View) -> Action | None:
