@@ -1,0 +1,72 @@
+"""What a policy must offer to be trained: sample actions with their log-probabilities, and judge old ones.
+
+Observations and actions are dictionaries of tensors, batch first, exactly as the policy's own coder wrote
+them; whoever trains stores and slices them without knowing what is inside. ``screens`` are the full-size
+frames behind the observations, for policies that look at a part of them more closely once they know where;
+whatever a policy took from them must be in the actions, so that ``judge`` needs no frames.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+__all__ = ["Judged", "Sampled", "Screens", "Tensors", "TrainablePolicy"]
+
+Tensors = dict[str, Tensor]
+Screens = Sequence[npt.NDArray[np.uint8]]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Actions for a batch of observations, with what learning wants to know of them."""
+
+    actions: Tensors
+    log_prob: Tensor
+    """(batch,): the sum over the heads that each action uses."""
+    value: Tensor
+    """(batch,)"""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the policy thinks now of actions that were taken earlier. Gradients flow."""
+
+    log_prob: Tensor
+    value: Tensor
+    entropy: Tensors = field(default_factory=dict)
+    """head -> (batch,): 0 where the action did not use that head."""
+
+
+class TrainablePolicy(nn.Module, ABC):
+    """An actor and a critic in one module."""
+
+    @abstractmethod
+    def sample(
+        self,
+        observations: Tensors,
+        screens: Screens | None = None,
+        *,
+        deterministic: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> Sampled:
+        """Choose actions; no gradients."""
+
+    @abstractmethod
+    def judge(self, observations: Tensors, actions: Tensors) -> Judged:
+        """Log-probability, value and entropy of given actions."""
+
+    @abstractmethod
+    def value(self, observations: Tensors) -> Tensor:
+        """(batch,): what the critic expects from here."""
+
+    @abstractmethod
+    def to_environment(self, actions: Tensors) -> list[Any]:
+        """What an environment's ``step`` or ``send`` takes, one for each row."""
