@@ -158,7 +158,7 @@ class TaskEnvironment:
             held_keys=tuple(self._keys),
             held_buttons=tuple(self._buttons),
             windows=tuple(desktop.windows()) if self.with_windows else (),
-            tree=desktop.accessibility() if self.with_tree else None,
+            tree=desktop.accessibility(lines=True) if self.with_tree else None,
             error=error,
         )
         return self._seen
