@@ -25,6 +25,9 @@ NEVER = -1e9
 
 
 class Manager(nn.Module):
+    points: Tensor
+    """Which kinds need a place: 1 or 0."""
+
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         width, manager = config.encoder.width, config.manager
@@ -88,9 +91,7 @@ class MapPointing(nn.Module):
     def _logits(self, query: Tensor, known: Encoded) -> Tensor:
         scale = math.sqrt(query.shape[-1])
         rows = (known.rows @ self.by_row(query)[..., None])[..., 0] / scale
-        rows = F.pad(
-            rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER
-        )
+        rows = F.pad(rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER)
         cells = (known.cells @ self.by_cell(query)[..., None])[..., 0] / scale
         # There are a thousand cells: without the handicap, exploration would never meet a widget.
         handicap = math.log(cells.shape[1] / 8) if self.rows else 0.0
