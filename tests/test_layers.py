@@ -28,6 +28,7 @@ LAYERS = (
     "learn",
     "cluster",
     "evaluation",
+    "train",
     "service",
     "bench",
     "doctor",
@@ -46,12 +47,13 @@ QUARANTINE = {
     "mss": {"desktop", "bench"},
     "pyautogui": {"desktop", "bench"},
     "ray": {"cluster"},
-    "torch": {"agents", "learn", "cluster"},
+    "torch": {"agents", "learn", "cluster", "testing"},
     "transformers": {"agents", "learn", "cluster"},
     "peft": {"agents", "learn", "cluster"},
+    "tensorboard": {"learn"},
     "fastapi": {"service"},
     "typer": {"cli"},
-    "rich": {"cli", "evaluation"},
+    "rich": {"cli", "evaluation", "learn"},
 }
 
 # The package itself and ``python -m operant``.
