@@ -58,6 +58,10 @@ class MissingProgram(OperantError):
     """A program that a desktop is made of is not installed."""
 
 
+class MissingDependency(OperantError):
+    """A Python package that this needs is not installed."""
+
+
 class LiveScreenRefused(OperantError):
     """The user's own screen was asked for without saying so explicitly, or it can't be reached."""
 
@@ -170,6 +174,7 @@ class ResultsError(OperantError):
     """A results directory or an episode that can't be read, written or mixed with others."""
 
 
+
 # What goes wrong with learning.
 
 
@@ -178,4 +183,4 @@ class TrainingDiverged(OperantError):
 
 
 class CheckpointError(OperantError):
-    """A checkpoint that can't be read, written, or used for this policy."""
+    """A file that is no checkpoint of this agent, or one that can't be used here."""

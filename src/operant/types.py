@@ -26,6 +26,7 @@ __all__ = [
     "Action",
     "ActionKind",
     "Button",
+    "Deed",
     "Difficulty",
     "Monitor",
     "Node",
@@ -352,6 +353,17 @@ class Node:
         for child in self.children:
             yield from child.walk()
 
+    def at(self, x: int, y: int) -> Node | None:
+        """The smallest widget that holds this pixel, the innermost one of equals."""
+        found, area = None, 0
+        for node in self.walk():
+            if node.box is None:
+                continue
+            left, top, width, height = node.box
+            if left <= x < left + width and top <= y < top + height and (found is None or width * height <= area):
+                found, area = node, width * height
+        return found
+
     def find(self, role: str | None = None, name: str | None = None) -> Node | None:
         """The first node below (or at) this one with that role and name."""
         for node in self.walk():
@@ -369,6 +381,15 @@ class StepResult:
     waited_ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """An action that was taken, and what it was aimed at."""
+
+    action: Action
+    target: str = ""
+    """The name of the widget or window that was under the point, where that was known."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
     """What an agent sees before it acts."""
@@ -381,6 +402,8 @@ class Observation:
     max_steps: int
     pointer: Point
     last_action: Action | None = None
+    history: tuple[Deed, ...] = ()
+    """All actions so far, the last one last."""
     held_keys: tuple[str, ...] = ()
     held_buttons: tuple[str, ...] = ()
     windows: tuple[Window, ...] = ()

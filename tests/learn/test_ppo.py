@@ -171,7 +171,7 @@ class TestUpdate:
         policy = ToyPolicy()
         PPO(policy, PPOConfig(gradient_checkpointing=True))
         assert policy.checkpointing
-        policy.checkpoint_gradients = None  # type: ignore[assignment,method-assign]
+        policy.gradient_checkpointing = None  # type: ignore[assignment,method-assign]
         with pytest.raises(ConfigError, match="no gradient checkpointing"):
             PPO(policy, PPOConfig(gradient_checkpointing=True))
 

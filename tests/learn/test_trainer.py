@@ -193,5 +193,5 @@ class TestTrouble:
         with pytest.raises(TrainingDiverged):
             training.train(total_timesteps=10_000)
         for path in tmp_path.glob("*.pt"):
-            weights = load_checkpoint(path)["policy"].values()
+            weights = load_checkpoint(path)["policy"]["weights"].values()
             assert all(bool(torch.isfinite(weight).all()) for weight in weights)

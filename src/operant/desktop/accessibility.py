@@ -38,6 +38,8 @@ MAX_TEXT = 100_000  # characters of a text that are fetched
 SPOKEN = frozenset({"text", "entry", "password text", "terminal", "document text", "document frame", "document web",
                     "paragraph", "spin button", "icon", "editbar", "autocomplete", "heading"})  # fmt: skip
 SCOPES = ("focused", "desktop")
+MULTI_LINE = "multi line"
+MOST_LINES = 200  # of a text whose places are asked for
 
 
 @dataclass(slots=True)
@@ -99,7 +101,14 @@ class Accessibility:
         self._applications: dict[str, Application] = {}
 
     def tree(
-        self, scope: str, *, app: str | None, focused: Window | None, timeout_s: float, limit: int
+        self,
+        scope: str,
+        *,
+        app: str | None,
+        focused: Window | None,
+        timeout_s: float,
+        limit: int,
+        lines: bool = False,
     ) -> Node:
         """The shown widgets of the focused window, of the application ``app``, or of the whole desktop."""
         if scope not in SCOPES:
@@ -113,16 +122,16 @@ class Accessibility:
             if not chosen:
                 names = ", ".join(sorted(one.name for one in applications)) or "none"
                 raise AccessibilityError(f"no application {app!r} is accessible", hint=f"accessible: {names}")
-            return self._read(chosen[0], None, deadline, limit)
+            return self._read(chosen[0], None, deadline, limit, lines)
         if scope == "focused":
             owners = [one for one in applications if focused is not None and one.pid == focused.pid]
             if focused is None or not owners:
                 return _desktop([])
-            return self._read(owners[0], focused.title, deadline, limit)
+            return self._read(owners[0], focused.title, deadline, limit, lines)
         trees = []
         for one in applications:
             try:
-                trees.append(self._read(one, None, deadline, limit))
+                trees.append(self._read(one, None, deadline, limit, lines))
             except ApplicationGone:
                 self._forget(one.destination)  # it ended since it was listed
                 continue
@@ -189,7 +198,9 @@ class Accessibility:
 
     # Widgets.
 
-    def _read(self, application: Application, title: str | None, deadline: float, limit: int) -> Node:
+    def _read(
+        self, application: Application, title: str | None, deadline: float, limit: int, lines: bool
+    ) -> Node:
         widgets = self._cached(application, deadline)
         # Rows and cells of long lists are not in the cache: whoever manages them makes them when asked. Nor are
         # pages that a browser loaded since the cache was filled.
@@ -210,7 +221,10 @@ class Accessibility:
             root = windows[0] if windows else root
         _prune(root, limit)
         self._put_in_order(application, root, deadline)
-        self._complete(application, list(root.walk()), deadline)
+        shown = list(root.walk())
+        self._complete(application, shown, deadline)
+        if lines:
+            self._add_lines(application, shown, deadline)
         return root.node()
 
     def _cached(self, application: Application, deadline: float) -> list[Widget]:
@@ -315,6 +329,42 @@ class Accessibility:
                 widget.url = str(answer[0].get("DocURL") or answer[0].get("URI") or "") or None
             else:
                 widget.value = float(_variant(answer) or 0.0)
+
+    def _add_lines(self, application: Application, widgets: list[Widget], deadline: float) -> None:
+        """Give texts of several lines one child for each line that is in sight, with its place."""
+        asked: list[tuple[Widget, str]] = []
+        calls: list[Call] = []
+        for widget in widgets:
+            if TEXT not in widget.interfaces or MULTI_LINE not in widget.states or not widget.text:
+                continue
+            start = 0
+            for line in widget.text.split("\n")[:MOST_LINES]:
+                if line.strip():
+                    asked.append((widget, line))
+                    bounds = (start, start + len(line), SCREEN)
+                    calls.append(
+                        Call(application.destination, widget.path, TEXT, "GetRangeExtents", "iiu", bounds)
+                    )
+                start += len(line) + 1
+        for (widget, line), answer in zip(asked, application.link.call_all(calls, deadline), strict=True):
+            if isinstance(answer, BusError) or len(answer) < 4:
+                continue
+            box = _common(tuple(int(value) for value in answer[:4]), widget.box)
+            if box is not None:
+                order = len(widget.children)
+                states = frozenset({"showing"})
+                widget.children.append(
+                    Widget(widget.path, widget.path, order, [], "", "line", "", states, box=box, text=line)
+                )
+
+
+def _common(box: tuple[int, ...], frame: tuple[int, int, int, int] | None) -> tuple[int, int, int, int] | None:
+    """A box, if most of its height is in sight; its width is left as it is."""
+    x, y, width, height = box
+    if frame is None or width <= 0 or height <= 0:
+        return None
+    middle = y + height // 2
+    return (x, y, width, height) if frame[1] <= middle < frame[1] + frame[3] else None
 
 
 def _get(destination: str, path: str, interface: str, name: str) -> Call:

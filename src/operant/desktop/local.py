@@ -126,7 +126,13 @@ class LocalDesktop:
             return self._screen.windows()
 
     def accessibility(
-        self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0, limit: int = 5000
+        self,
+        scope: str = "focused",
+        *,
+        app: str | None = None,
+        timeout_s: float = 2.0,
+        limit: int = 5000,
+        lines: bool = False,
     ) -> Node:
         """The tree of widgets shown: of the focused window, of one application, or of all (``desktop``)."""
         with self._use():

@@ -38,9 +38,9 @@ class Desktop(Protocol):
         ...
 
     def accessibility(
-        self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0
+        self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0, lines: bool = False
     ) -> Node:
-        """The tree of widgets that are shown."""
+        """The tree of widgets that are shown; ``lines`` adds the lines of long texts where that is possible."""
         ...
 
     def run(self, command: str | Sequence[str], *, timeout_s: float = 30.0) -> RunResult:

@@ -243,14 +243,23 @@ class SandboxDesktop:
             self.settle()
 
     def accessibility(
-        self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0, limit: int = 5000
+        self,
+        scope: str = "focused",
+        *,
+        app: str | None = None,
+        timeout_s: float = 2.0,
+        limit: int = 5000,
+        lines: bool = False,
     ) -> Node:
-        """The tree of widgets that are shown: of the focused window, of one application, or of all (``desktop``)."""
+        """The tree of widgets that are shown: of the focused window, of one application, or of all (``desktop``).
+
+        With ``lines``, a text of several lines has a child for each line that is in sight.
+        """
         with self._use():
             if self._accessibility is None:
                 self._accessibility = Accessibility(self._running_episode())
             focused = next((w for w in reversed(list_windows(self._open().display)) if w.focused), None)
-            return self._accessibility.tree(scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit)
+            return self._accessibility.tree(scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit, lines=lines)
 
     @property
     def clipboard(self) -> Clipboard:

@@ -21,7 +21,7 @@ from operant.envs.screens import shrink
 from operant.errors import ConfigError
 from operant.types import ActionKind, Node, Observation
 
-__all__ = ["FIELDS", "ObservationCoder", "describe_tree"]
+__all__ = ["FIELDS", "ObservationCoder", "describe_tree", "write_state"]
 
 BUTTONS = ("left", "middle", "right")
 MODIFIERS = ("shift", "ctrl", "alt", "super")
@@ -68,7 +68,7 @@ class ObservationCoder:
         out = self.empty() if out is None else out
         shrink(observation.screen, self.width, self.height, out["screen"])
         encode_text(observation.instruction, len(out["instruction"]), out["instruction"])
-        _write_state(observation, out["state"])
+        write_state(observation, out["state"])
         if self.with_tree:
             encode_text(
                 describe_tree(observation.tree) if observation.tree else "", len(out["tree"]), out["tree"]
@@ -76,7 +76,8 @@ class ObservationCoder:
         return out
 
 
-def _write_state(observation: Observation, out: npt.NDArray[np.float32]) -> None:
+def write_state(observation: Observation, out: npt.NDArray[np.float32]) -> None:
+    """The numbers of ``FIELDS``."""
     out[:] = 0.0
     rows, columns = observation.screen.shape[:2]
     left = max(0, observation.max_steps - observation.step)

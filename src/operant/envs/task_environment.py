@@ -18,7 +18,7 @@ from operant.errors import (
 )
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.task import Task
-from operant.types import Action, ActionKind, Observation, Outcome, Point, Transition
+from operant.types import Action, ActionKind, Deed, Observation, Outcome, Point, Transition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +52,8 @@ class TaskEnvironment:
         self._over = True
         self._step = 0
         self._last: Action | None = None
+        self._history: tuple[Deed, ...] = ()
+        self._seen: Observation | None = None
         self._keys: dict[str, None] = {}
         self._buttons: dict[str, None] = {}
 
@@ -66,6 +68,7 @@ class TaskEnvironment:
         if not prepared:
             task.begin(self.desktop)
         self._task, self._over, self._step, self._last = task, False, 0, None
+        self._history, self._seen = (), None
         self._keys.clear()
         self._buttons.clear()
         return self._observe(self.desktop.frame())
@@ -76,14 +79,14 @@ class TaskEnvironment:
             raise TaskError("the episode is over", hint="call begin(task) to start another")
         self._step += 1
         if action.kind.terminal:
-            self._last = action
+            self._note(action)
             return self._end(action, terminated=True)
         try:
             frame, error = self.desktop.perform(action), None
             self._note_held(action)
         except (InvalidAction, ApplicationHung) as problem:
             frame, error = self.desktop.frame(), problem.message
-        self._last = action
+        self._note(action)
         if self._step >= self.task.max_steps:
             return self._end(action, terminated=False, invalid=error)
         if self.end_on_success and (verdict := self.verify()):
@@ -144,19 +147,39 @@ class TaskEnvironment:
     def _observe(self, frame: npt.NDArray[np.uint8], error: str | None = None) -> Observation:
         desktop, task = self.desktop, self.task
         x, y = desktop.pointer()
-        return Observation(
+        self._seen = Observation(
             screen=frame,
             instruction=task.instruction,
             step=self._step,
             max_steps=task.max_steps,
             pointer=Point.from_pixel(x, y, desktop.size),
             last_action=self._last,
+            history=self._history,
             held_keys=tuple(self._keys),
             held_buttons=tuple(self._buttons),
             windows=tuple(desktop.windows()) if self.with_windows else (),
-            tree=desktop.accessibility() if self.with_tree else None,
+            tree=desktop.accessibility(lines=True) if self.with_tree else None,
             error=error,
         )
+        return self._seen
+
+    def _note(self, action: Action) -> None:
+        """Remember what was done, and to what."""
+        self._last = action
+        self._history += (Deed(action, self._target(action)),)
+
+    def _target(self, action: Action) -> str:
+        point = action.point or (action.path[0] if action.path else None)
+        if point is None or self._seen is None:
+            return ""
+        x, y = point.to_pixel(self.desktop.size)
+        node = self._seen.tree.at(x, y) if self._seen.tree is not None else None
+        if node is not None:
+            return node.name or node.text or node.role
+        for window in reversed(self._seen.windows):
+            if window.x <= x < window.x + window.width and window.y <= y < window.y + window.height:
+                return window.title
+        return ""
 
     def _note_held(self, action: Action) -> None:
         """Keep track of what stays pressed between actions."""

@@ -151,7 +151,7 @@ def summarise_check(templates: Sequence[Template], played: Sequence[Played]) -> 
             {
                 one.task.id
                 for one in oracle
-                if one.success and Difficulty.of_steps(one.result.steps) is not one.task.difficulty
+                if one.success and Difficulty.of_steps(one.result.deeds) is not one.task.difficulty
             }
         ),
         "too_easy": sorted(

@@ -227,7 +227,7 @@ class PPO:
 
 
 def _checkpoint_gradients(policy: TrainablePolicy) -> None:
-    switch = getattr(policy, "checkpoint_gradients", None)
+    switch = getattr(policy, "gradient_checkpointing", None)
     if switch is None:
         raise ConfigError(
             f"a {type(policy).__name__} has no gradient checkpointing", hint="gradient_checkpointing: false"

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import torch
 from loguru import logger
-from pydantic import BaseModel
 
 from operant.agents.trainable import TrainablePolicy
 from operant.config.learning import PPOConfig
@@ -161,8 +160,9 @@ class PPOTrainer:
     def resume(self, path: Path) -> None:
         """Take everything from a checkpoint: weights, optimiser, generators, curriculum, counters."""
         content = load_checkpoint(path)
-        check_architecture(self.policy, content["policy"], path)
-        self.policy.load_state_dict(content["policy"])
+        weights = content["policy"]["weights"]
+        check_architecture(self.policy, weights, path)
+        self.policy.load_state_dict(weights)
         self.ppo.load_state_dict(content["learner"])
         self.progress.load_state_dict(content["progress"])
         if self.curriculum is not None:
@@ -277,8 +277,7 @@ class PPOTrainer:
             return None
         content = {
             **state,
-            "policy": self.policy.state_dict(),
-            "agent": _settings_of(self.policy),
+            "policy": _whole(self.policy),
             "learner": self.ppo.state_dict(),
         }
         path = save_checkpoint(self.save_dir / name, content)
@@ -301,7 +300,7 @@ class PPOTrainer:
         )
 
 
-def _settings_of(policy: TrainablePolicy) -> dict[str, Any] | None:
-    """The policy's own settings, so that it can be made again from the checkpoint alone."""
-    config: Any = getattr(policy, "config", None)
-    return dict(config.model_dump(mode="json")) if isinstance(config, BaseModel) else None
+def _whole(policy: TrainablePolicy) -> dict[str, Any]:
+    """What the policy itself would save, so that it can be made again from the checkpoint alone."""
+    state = getattr(policy, "state", None)
+    return dict(state()) if callable(state) else {"weights": policy.state_dict()}

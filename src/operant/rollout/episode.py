@@ -55,6 +55,8 @@ class EpisodeResult:
     reward: float = 0.0
     steps: int = 0
     invalid_steps: int = 0
+    waits: int = 0
+    """Steps that only waited."""
     agent_s: float = 0.0
     desktop_s: float = 0.0
     total_s: float = 0.0
@@ -64,6 +66,11 @@ class EpisodeResult:
     @property
     def success(self) -> bool:
         return self.outcome is Outcome.SUCCESS
+
+    @property
+    def deeds(self) -> int:
+        """Steps that did something: what a task's difficulty counts. How often one must wait depends on the machine."""
+        return self.steps - self.waits
 
 
 @dataclass(frozen=True)

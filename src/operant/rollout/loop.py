@@ -18,7 +18,7 @@ from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView
 from operant.errors import AgentTimeout, DesktopError, InvalidAction, OperantError, VerifierError
 from operant.rollout.deadline import Deadline
 from operant.rollout.episode import EpisodeResult, Step
-from operant.types import Action, Observation, Outcome, Size, Transition
+from operant.types import Action, ActionKind, Observation, Outcome, Size, Transition
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
@@ -126,7 +126,7 @@ class _Run:
         self.deadline = deadline
         self.stop = stop
         self.began = time.perf_counter()
-        self.steps = self.invalid_steps = 0
+        self.steps = self.invalid_steps = self.waits = 0
         self.agent_s = self.desktop_s = 0.0
 
     def play(self, prepared: bool, seed: int) -> EpisodeResult:
@@ -176,6 +176,7 @@ class _Run:
         invalid = decision.error or transition.info.get("invalid") or None
         self.steps += 1
         self.invalid_steps += invalid is not None
+        self.waits += decision.action is not None and decision.action.kind is ActionKind.WAIT
         self.agent_s += decided - began
         self.desktop_s += done - decided
         if self.recorder is not None:
@@ -236,6 +237,7 @@ class _Run:
             float(reward),
             self.steps,
             self.invalid_steps,
+            self.waits,
             self.agent_s,
             self.desktop_s,
             time.perf_counter() - self.began,

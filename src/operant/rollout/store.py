@@ -114,6 +114,7 @@ class EpisodeWriter:
             "why": result.why,
             "steps": result.steps,
             "invalid_steps": result.invalid_steps,
+            "waits": result.waits,
             "actions": [None if step.action is None else to_json(step.action) for step in self._steps],
             "finished": _now().isoformat(),
             "seconds": {"agent": result.agent_s, "desktop": result.desktop_s, "total": result.total_s},

@@ -223,7 +223,13 @@ class FakeDesktop:
         return self._place
 
     def accessibility(
-        self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0, limit: int = 5000
+        self,
+        scope: str = "focused",
+        *,
+        app: str | None = None,
+        timeout_s: float = 2.0,
+        limit: int = 5000,
+        lines: bool = False,
     ) -> Node:
         self._use()
         if scope not in ("focused", "desktop"):

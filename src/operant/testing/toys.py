@@ -146,8 +146,8 @@ class ToyPolicy(TrainablePolicy):
         self.critic = nn.Linear(width, 1)
         self.checkpointing = False
 
-    def checkpoint_gradients(self, wanted: bool) -> None:
-        self.checkpointing = wanted
+    def gradient_checkpointing(self, on: bool = True) -> None:
+        self.checkpointing = on
 
     def _heads(self, observations: Tensors) -> tuple[Tensor, Tensor, Tensor]:
         body = self.body(torch.cat([observations["task"], observations["clock"]], 1))

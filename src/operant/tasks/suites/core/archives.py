@@ -202,7 +202,7 @@ class ReplaceFile(Archiver):
     id = "core/archives-replace-file-v1"
     skill = "dialog"
     family = "changing"
-    difficulty = Difficulty.EASY
+    difficulty = Difficulty.MEDIUM
     unseen = True
     instructions = (
         "Add the file {new} of the folder {folder} to this archive, and delete {old} from the archive.",

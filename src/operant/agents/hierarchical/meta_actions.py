@@ -1,0 +1,195 @@
+"""Meta-actions as numbers: what the manager chooses, and both directions of the mapping to canonical actions.
+
+| part         | meaning                                                                     | used by          |
+|--------------|-----------------------------------------------------------------------------|------------------|
+| `kind`       | index into the configured kinds                                             | always           |
+| `target`     | a row that is perceived, or (after all rows) a cell of the map              | clicks, drag ... |
+| `offset`     | where in that row's box or that cell, as fractions of it                    | the same         |
+| `end`, `end_offset` | the same for where a drag ends                                       | drag             |
+| `first`, `last` | of the perceived tokens, a span to copy                                  | type, answer     |
+| `enter`      | whether Enter follows                                                       | type             |
+| `key`, `scroll` | index into the configured keys, notches                                  | key, scroll      |
+| `refine`     | how far the worker moved the point, in units of its reach                   | points of cells  |
+| `point`, `end_point`, `text`, `text_length` | what it comes to: fractions of the screen, UTF-8      | the environment  |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from operant.actions.keys import canonical_key
+from operant.agents.hierarchical.config import KINDS, HierarchicalConfig
+from operant.errors import ActionNotExpressible, ConfigError
+from operant.types import Action, ActionKind, Button, Point
+
+__all__ = ["GRID", "POINTING", "TEXT_BYTES", "MetaActions"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+#: Columns and rows of the coarse map.
+GRID = (40, 25)
+TEXT_BYTES = 256
+#: kind -> (button, clicks, modifiers)
+CLICKS: dict[str, tuple[Button, int, tuple[str, ...]]] = {
+    "click": (Button.LEFT, 1, ()),
+    "double_click": (Button.LEFT, 2, ()),
+    "triple_click": (Button.LEFT, 3, ()),
+    "right_click": (Button.RIGHT, 1, ()),
+    "ctrl_click": (Button.LEFT, 1, ("ctrl",)),
+    "shift_click": (Button.LEFT, 1, ("shift",)),
+}
+#: Kinds that need a place.
+POINTING = frozenset({*CLICKS, "drag", "scroll"})
+ROOMY = 6000  # pixels: in a box this large, a place beside its middle is told by the map
+NEAR_MIDDLE = 0.12
+
+
+class MetaActions:
+    """Reads labels off canonical actions and makes canonical actions of what was chosen."""
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        manager = config.manager
+        unknown = [kind for kind in manager.kinds if kind not in KINDS]
+        if unknown or not manager.kinds or not manager.keys or not manager.scrolls:
+            raise ConfigError(f"{unknown} are no meta-actions", hint=f"kinds: {', '.join(KINDS)}")
+        self.kinds = manager.kinds
+        self.chords = tuple(tuple(canonical_key(part) for part in key.split("+")) for key in manager.keys)
+        self.scrolls = manager.scrolls
+        self.rows = config.encoder.widgets + config.encoder.history
+        self.cells = GRID[0] * GRID[1]
+
+    # To labels.
+
+    def label(self, action: Action, seen: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+        """The meta-action that this is, given what was perceived; ``ActionNotExpressible`` if it is none."""
+        out = self.blank()
+        kind = self._kind(action)
+        if kind not in self.kinds:
+            raise ActionNotExpressible(f"{kind} is not among the kinds of meta-action")
+        out["kind"][...] = self.kinds.index(kind)
+        points = [action.point] if action.point is not None else list(action.path)
+        if kind in POINTING:
+            if not points or (kind == "drag" and len(points) < 2):
+                raise ActionNotExpressible(f"a {kind} without its place")
+            target, offset = self._target(points[0], seen)
+            out["target"][...], out["offset"][:] = target, offset
+            out["point"][:] = points[0].x, points[0].y
+        if kind == "drag":
+            target, offset = self._target(points[-1], seen)
+            out["end"][...], out["end_offset"][:] = target, offset
+            out["end_point"][:] = points[-1].x, points[-1].y
+        elif kind == "scroll":
+            notches = np.asarray(self.scrolls, np.float64)
+            out["scroll"][...] = int(np.abs(notches - action.dy).argmin())
+        elif kind == "key":
+            out["key"][...] = self._chord(action)
+        elif kind in ("type", "answer"):
+            self._write_text(action.text, kind, seen, out)
+        return out
+
+    def blank(self) -> Arrays:
+        """A meta-action with nothing in it."""
+        whole = {name: np.zeros((), np.int64) for name in ("kind", "target", "end", "first", "last", "enter", "key", "scroll")}
+        pairs = {
+            name: np.full(2, 0.5, np.float32) for name in ("offset", "end_offset", "point", "end_point")
+        }
+        return {
+            **whole,
+            **pairs,
+            "refine": np.zeros(2, np.float32),
+            "text": np.zeros(TEXT_BYTES, np.uint8),
+            "text_length": np.zeros((), np.int64),
+        }
+
+    @staticmethod
+    def _kind(action: Action) -> str:
+        if action.kind is not ActionKind.CLICK:
+            return str(action.kind.value)
+        wanted = (action.button, action.clicks, tuple(action.modifiers))
+        return next((kind for kind, click in CLICKS.items() if click == wanted), "click of another kind")
+
+    def _chord(self, action: Action) -> int:
+        chord = tuple(canonical_key(key) for key in action.keys)
+        if chord not in self.chords:
+            raise ActionNotExpressible(f"the key {'+'.join(chord)} is not in the list of keys")
+        return self.chords.index(chord)
+
+    def _target(self, point: Point, seen: Mapping[str, npt.NDArray[Any]]) -> tuple[int, tuple[float, float]]:
+        """The smallest thing perceived at that point, or the cell of the map."""
+        width, height = (int(value) for value in seen["size"])
+        x, y = point.x * width, point.y * height
+        boxes = seen["row_box"].astype(np.float64)
+        left, top, across, down = boxes.T
+        inside = (seen["row_segment"] == 1) & (x >= left) & (x < left + across) & (y >= top) & (y < top + down)
+        if inside.any():
+            area = np.where(inside, across * down, np.inf)
+            row = int(len(area) - 1 - area[::-1].argmin())  # the innermost of equals
+            offset = ((x - left[row]) / across[row], (y - top[row]) / down[row])
+            if area[row] < ROOMY or max(abs(offset[0] - 0.5), abs(offset[1] - 0.5)) < NEAR_MIDDLE:
+                return row, (float(offset[0]), float(offset[1]))
+        columns, rows = GRID
+        column, line = min(int(point.x * columns), columns - 1), min(int(point.y * rows), rows - 1)
+        return (
+            self.rows + line * columns + column,
+            (point.x * columns - column, point.y * rows - line),
+        )
+
+    def _write_text(self, text: str, kind: str, seen: Mapping[str, npt.NDArray[Any]], out: Arrays) -> None:
+        wanted = text.removesuffix("\n") if kind == "type" else text
+        span = _find_span(wanted.encode(), seen)
+        if span is None:
+            raise ActionNotExpressible(f"the text {wanted[:60]!r} is neither in the instruction nor shown")
+        out["first"][...], out["last"][...] = span
+        out["enter"][...] = int(kind == "type" and text.endswith("\n"))
+        raw = wanted.encode()[:TEXT_BYTES]
+        out["text"][: len(raw)] = np.frombuffer(raw, np.uint8)
+        out["text_length"][...] = len(raw)
+
+    # From choices.
+
+    def action(self, chosen: Mapping[str, Any]) -> Action:
+        """The canonical action of one row of choices."""
+        kind = self.kinds[int(chosen["kind"])]
+        if kind in CLICKS:
+            button, clicks, modifiers = CLICKS[kind]
+            return Action.click(_point(chosen["point"]), button=button, clicks=clicks, modifiers=modifiers)
+        if kind == "drag":
+            return Action.drag(_point(chosen["point"]), _point(chosen["end_point"]))
+        if kind == "scroll":
+            return Action.scroll(_point(chosen["point"]), dy=float(self.scrolls[int(chosen["scroll"])]))
+        if kind == "key":
+            return Action.key(*self.chords[int(chosen["key"])])
+        if kind in ("type", "answer"):
+            raw = bytes(np.asarray(chosen["text"], np.uint8)[: int(chosen["text_length"])])
+            text = raw.decode("utf-8", "replace")
+            if not text:
+                return Action.wait()  # nothing to copy from
+            if kind == "answer":
+                return Action(ActionKind.ANSWER, text=text)
+            return Action.type(text + ("\n" if int(chosen["enter"]) else ""))
+        return {"wait": Action.wait, "done": Action.done, "fail": Action.fail}[kind]()
+
+
+def _find_span(wanted: bytes, seen: Mapping[str, npt.NDArray[Any]]) -> tuple[int, int] | None:
+    """The first span of tokens that says exactly this: in the instruction, else one that is shown."""
+    source, spans, segments = seen["source"].tobytes(), seen["token_span"], seen["token_segment"]
+    starts = {int(spans[index, 0]): index for index in np.flatnonzero(segments == 1)}
+    ends = {int(spans[index, 1]): index for index in np.flatnonzero(segments == 1)}
+    at = source.find(wanted) if wanted else -1
+    while at >= 0:
+        if at in starts and at + len(wanted) in ends:
+            return starts[at], ends[at + len(wanted)]
+        at = source.find(wanted, at + 1)
+    for index in np.flatnonzero(segments == 2):
+        if source[int(spans[index, 0]) : int(spans[index, 1])] == wanted:
+            return int(index), int(index)
+    return None
+
+
+def _point(pair: Any) -> Point:
+    x, y = (min(max(float(value), 0.0), 1.0) for value in pair)
+    return Point(x, y)

@@ -1,0 +1,294 @@
+"""What the agent perceives: an observation as arrays of a fixed shape, ready to be batched, stored and learned from.
+
+Besides the small screen and the numbers, two lists of things:
+
+* **tokens** that can be read and copied: the words of the instruction, then words that widgets show (numbers
+  first of all); ``source`` holds the text that they are spans of;
+* **rows**, things to act on or to remember: the widgets of the focused window, the other windows and the ends
+  of their title bars, and the last actions.
+
+``match`` says which rows share a word with which token of the instruction. That, not the spelling of names,
+is what carries over to names never seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from operant.agents.hierarchical.config import HierarchicalConfig
+from operant.agents.hierarchical.words import COMMON, HASHES, TOKEN, WORD, hash_word, words_of
+from operant.envs.observations import FIELDS, write_state
+from operant.envs.screens import shrink
+from operant.types import ActionKind, Deed, Node, Observation, Window
+
+__all__ = ["ROW_FEATURES", "SEGMENTS", "SOURCE_BYTES", "STATES", "Perception", "Row", "read_rows"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+SOURCE_BYTES = 1024
+ROLES = 256
+WORDS = 6  # of a row
+SEGMENTS = 3  # what a token or row is part of: padding, instruction or shown thing, memory
+#: States of widgets that are worth knowing.
+STATES = (
+    "focused", "selected", "checked", "pressed", "expanded", "expandable", "editable", "sensitive", "active",
+    "modal", "multi line", "focusable", "selectable",
+)  # fmt: skip
+#: x, y, width, height, area, share of its words that the instruction has, whether it has text, its age; states
+ROW_FEATURES = 8 + len(STATES)
+TITLE_HEIGHT = 22
+TITLE_END = 72
+MEANINGFUL = frozenset({"focusable", "editable", "checkable", "selectable", "expandable"})
+MOST_TEXT = 4000  # characters of a widget's text that are looked at
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that is perceived. ``box`` is (x, y, width, height) in pixels of the desktop."""
+
+    role: str
+    words: tuple[str, ...]
+    box: tuple[int, int, int, int]
+    states: frozenset[str] = frozenset()
+    age: int = 0
+    """How many actions ago, for what was done; 0 for what is there."""
+    text: str = ""
+    """What can be read there."""
+
+
+def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> list[Row]:
+    """What can be acted on: widgets of the focused window first, then the windows and their title bars."""
+    rows: list[Row] = []
+    for node in _widgets(observation.tree):
+        rows.append(_widget_row(node, wanted))
+        if node.role == "line":
+            rows.extend(_word_rows(node, wanted))
+    windows: list[Row] = []
+    for window in observation.windows:
+        windows.extend(_window_rows(window))
+    kept = max(0, most - len(windows))
+    return (rows[:kept] + windows)[:most]
+
+
+def _widgets(tree: Node | None) -> Iterator[Node]:
+    for node in tree.walk() if tree is not None else ():
+        if node.box is not None and (node.name or node.text or node.states & MEANINGFUL):
+            yield node
+
+
+def _widget_row(node: Node, wanted: frozenset[str]) -> Row:
+    assert node.box is not None
+    text = (node.text or "")[:MOST_TEXT]
+    words = words_of(node.name, 12) + words_of(text)
+    # What the instruction speaks of comes first: a long text has room for little else.
+    first = [word for word in dict.fromkeys(words) if word in wanted]
+    rest = [word for word in dict.fromkeys(words) if word not in wanted]
+    return Row(
+        node.role, tuple((first + rest)[:WORDS]), node.box, node.states, text=f"{node.name} {text}".strip()
+    )
+
+
+def _word_rows(line: Node, wanted: frozenset[str]) -> Iterator[Row]:
+    """Where the words of the instruction stand in a line, by its share of the characters."""
+    assert line.box is not None
+    x, y, width, height = line.box
+    text = line.text or ""
+    for match in WORD.finditer(text):
+        if match.group().lower() in wanted:
+            left = x + width * match.start() // len(text)
+            right = x + width * match.end() // len(text)
+            yield Row("word", (match.group().lower(),), (left, y, max(1, right - left), height))
+
+
+def _window_rows(window: Window) -> Iterator[Row]:
+    states = {"focused"} if window.focused else set()
+    if window.minimized:
+        states.add("pressed")
+    if window.maximized:
+        states.add("expanded")
+    words, known = tuple(words_of(window.title, WORDS)), frozenset(states)
+    yield Row("window", words, (window.x, window.y, window.width, window.height), known)
+    if not window.minimized:
+        top = max(0, window.y - TITLE_HEIGHT)
+        yield Row("title", words, (window.x, top, window.width, TITLE_HEIGHT), known)
+        end = window.x + max(0, window.width - TITLE_END)
+        yield Row("title end", words, (end, top, min(TITLE_END, window.width), TITLE_HEIGHT), known)
+
+
+def _deed_row(deed: Deed, age: int, observation: Observation) -> Row:
+    action = deed.action
+    point = action.point or (action.path[-1] if action.path else None)
+    height, width = observation.screen.shape[:2]
+    x, y = (int(point.x * width), int(point.y * height)) if point is not None else (0, 0)
+    said = "+".join(action.keys) if action.keys else action.text or deed.target
+    kind = action.kind.value
+    if action.kind is ActionKind.CLICK:
+        kind = f"{action.button.value} {'+'.join(action.modifiers)} {action.clicks}"
+    words = (f"key {said}",) if action.keys else tuple(words_of(said, WORDS))
+    return Row(f"did {kind}", words, (x, y, 0, 0), age=age)
+
+
+class Perception:
+    """The coder that an environment is given in place of the plain one, and the space that it writes into."""
+
+    with_tree: bool
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        encoder = config.encoder
+        self.config = encoder
+        self.with_tree = encoder.widgets > 0
+        self.width, self.height = encoder.screen
+        self.rows = encoder.widgets + encoder.history
+        self.tokens = encoder.instruction_tokens + encoder.reading_tokens
+        small, many = np.iinfo(np.int16), self.rows
+
+        def ints(*shape: int) -> spaces.Box:
+            return spaces.Box(int(small.min), int(small.max), shape, np.int16)
+
+        self.space = spaces.Dict(
+            {
+                "screen": spaces.Box(0, 255, (self.height, self.width, 3), np.uint8),
+                "state": spaces.Box(0.0, 1.0, (len(FIELDS),), np.float32),
+                "source": spaces.Box(0, 255, (SOURCE_BYTES,), np.uint8),
+                "token_words": ints(self.tokens, HASHES),
+                "token_before": ints(self.tokens, HASHES),
+                "token_row": ints(self.tokens),
+                "token_span": ints(self.tokens, 2),
+                "token_segment": spaces.Box(0, SEGMENTS, (self.tokens,), np.uint8),
+                "row_role": spaces.Box(0, ROLES - 1, (many,), np.uint8),
+                "row_words": ints(many, WORDS, HASHES),
+                "row_features": spaces.Box(-4.0, 4.0, (many, ROW_FEATURES), np.float32),
+                "row_segment": spaces.Box(0, SEGMENTS, (many,), np.uint8),
+                "row_box": ints(many, 4),
+                "match": spaces.Box(0, 1, (many, encoder.instruction_tokens), np.uint8),
+                "size": ints(2),
+            }
+        )
+
+    def empty(self) -> Arrays:
+        return {name: np.zeros(space.shape, space.dtype) for name, space in self.space.spaces.items()}  # type: ignore[arg-type]
+
+    def encode(self, observation: Observation, out: Arrays | None = None) -> Arrays:
+        """Write it into ``out`` (such as rows of a batch), or into new arrays."""
+        out = self.empty() if out is None else out
+        for name, part in out.items():
+            if name != "screen":
+                part[...] = 0
+        shrink(observation.screen, self.width, self.height, out["screen"])
+        write_state(observation, out["state"])
+        height, width = observation.screen.shape[:2]
+        out["size"][:] = width, height
+        text = observation.instruction if self.config.use_instruction else ""
+        tokens = _Tokens(out, self.config.vocabulary)
+        places = tokens.read_instruction(text, self.config.instruction_tokens)
+        rows = read_rows(observation, self.config.widgets, frozenset(places))
+        tokens.read_rows(rows, frozenset(places), self.tokens)
+        deeds = observation.history[-self.config.history :] if self.config.history else ()
+        memory = [_deed_row(deed, len(deeds) - index, observation) for index, deed in enumerate(deeds)]
+        self._write_rows(rows + memory, places, (width, height), out)
+        return out
+
+    def _write_rows(
+        self, rows: list[Row], places: dict[str, list[int]], size: tuple[int, int], out: Arrays
+    ) -> None:
+        width, height = size
+        for index, row in enumerate(rows):
+            out["row_role"][index] = hash_word(row.role, ROLES)[0]
+            x, y, w, h = row.box
+            out["row_box"][index] = np.clip((x, y, w, h), -32000, 32000)
+            known = 0
+            for place, word in enumerate(row.words):
+                out["row_words"][index, place] = hash_word(word, self.config.vocabulary)
+                if word in places:
+                    known += 1
+                    out["match"][index, places[word]] = 1
+            features = out["row_features"][index]
+            features[:8] = (
+                (x + w / 2) / width, (y + h / 2) / height, w / width, h / height, (w * h) / (width * height),
+                known / len(row.words) if row.words else 0.0, float(bool(row.text)), row.age / 8.0,
+            )  # fmt: skip
+            for place, state in enumerate(STATES):
+                features[8 + place] = state in row.states
+            np.clip(features, -4.0, 4.0, out=features)
+            out["row_segment"][index] = 2 if row.age else 1
+
+
+class _Tokens:
+    """Fills the list of tokens."""
+
+    def __init__(self, out: Arrays, vocabulary: int) -> None:
+        self.out = out
+        self.vocabulary = vocabulary
+        self.count = 0
+        self.bytes = 0
+
+    def read_instruction(self, text: str, most: int) -> dict[str, list[int]]:
+        """The whole instruction; returns where each word that says something stands."""
+        raw = text.encode("utf-8", "replace")[:SOURCE_BYTES]
+        self.out["source"][: len(raw)] = np.frombuffer(raw, np.uint8)
+        self.bytes = len(raw)
+        places: dict[str, list[int]] = {}
+        before = ""
+        for match in TOKEN.finditer(text):
+            begin = len(text[: match.start()].encode())
+            end = begin + len(match.group().encode())
+            if self.count >= most or end > SOURCE_BYTES:
+                break
+            word = match.group().lower()
+            if word not in COMMON and (word[0].isalnum() or word[0] == "_"):
+                places.setdefault(word, []).append(self.count)
+            self._put(word, before, 0, begin, end, 1)
+            before = word
+        self.count = most  # what is read from the screen begins at a fixed place
+        return places
+
+    def read_rows(self, rows: list[Row], wanted: frozenset[str], most: int) -> None:
+        """Words that are shown: numbers, and what stands beside words of the instruction."""
+        for index, row in enumerate(rows):
+            if row.text and row.role not in ("window", "title", "title end"):
+                self._read_row(index, row.text, wanted, most)
+
+    def _read_row(self, index: int, text: str, wanted: frozenset[str], most: int) -> None:
+        before, near = "", 0
+        for match in TOKEN.finditer(text):
+            word = match.group()
+            lower = word.lower()
+            near = 3 if lower in wanted else near - 1
+            if any(sign.isdigit() for sign in word) or (near >= 0 and lower not in wanted and word[0].isalnum()):
+                raw = _number_around(text, match.start(), match.end()).encode()
+                if self.count >= most or self.bytes + len(raw) > SOURCE_BYTES:
+                    return
+                self.out["source"][self.bytes : self.bytes + len(raw)] = np.frombuffer(raw, np.uint8)
+                self._put(lower, before, index + 1, self.bytes, self.bytes + len(raw), 2)
+                self.bytes += len(raw)
+            before = lower
+
+    def _put(self, word: str, before: str, row: int, begin: int, end: int, segment: int) -> None:
+        at, out = self.count, self.out
+        out["token_words"][at] = hash_word(word, self.vocabulary)
+        if before:
+            out["token_before"][at] = hash_word(before, self.vocabulary)
+        out["token_row"][at] = row
+        out["token_span"][at] = begin, end
+        out["token_segment"][at] = segment
+        self.count += 1
+
+
+def _number_around(text: str, begin: int, end: int) -> str:
+    """A number with its decimals and sign, where the token is the first part of one; otherwise the token."""
+    if not text[begin:end].isdigit():
+        return text[begin:end]
+    if end + 1 < len(text) and text[end] in ".,:" and text[end + 1].isdigit():
+        stop = end + 1
+        while stop < len(text) and text[stop].isdigit():
+            stop += 1
+        end = stop
+    if begin and text[begin - 1] == "-" and (begin == 1 or text[begin - 2].isspace()):
+        begin -= 1
+    return text[begin:end]

@@ -1,0 +1,237 @@
+"""The whole agent as one network: perceive, encode, choose, refine.
+
+>>> policy = HierarchicalPolicy()                                  # doctest: +SKIP
+>>> action = policy.act(observation, deterministic=True)           # doctest: +SKIP
+>>> policy.save("agent.pt"); policy = HierarchicalPolicy.load("agent.pt")   # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from operant.agents.hierarchical.choices import Choices
+from operant.agents.hierarchical.config import HierarchicalConfig
+from operant.agents.hierarchical.encoder import Encoded, Encoder
+from operant.agents.hierarchical.manager import Manager
+from operant.agents.hierarchical.meta_actions import TEXT_BYTES, MetaActions
+from operant.agents.hierarchical.perception import Perception
+from operant.agents.hierarchical.worker import Worker
+from operant.agents.trainable import Judged, Sampled, Screens, Tensors, TrainablePolicy
+from operant.envs.canonical_actions import CanonicalActions
+from operant.errors import CheckpointError, ConfigError
+from operant.types import Action, Observation
+
+__all__ = ["FORMAT", "VERSION", "HierarchicalPolicy"]
+
+FORMAT = "operant-hierarchical"
+VERSION = 1
+
+
+class HierarchicalPolicy(TrainablePolicy):
+    """Manager and worker over the triple-modal encoder."""
+
+    def __init__(self, config: HierarchicalConfig | None = None) -> None:
+        super().__init__()
+        self.config = config if config is not None else HierarchicalConfig()
+        self.perception = Perception(self.config)
+        self.meta = MetaActions(self.config)
+        self.action_coder = CanonicalActions()
+        self.encoder = Encoder(self.config)
+        self.manager = Manager(self.config)
+        self.worker = Worker(self.config)
+
+    @property
+    def parameter_count(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    def gradient_checkpointing(self, on: bool = True) -> None:
+        """Compute activations twice rather than keep them."""
+        self.encoder.gradient_checkpointing = on
+
+    # Acting.
+
+    @overload
+    def act(self, observation: Observation, *, deterministic: bool = ...) -> Action: ...
+    @overload
+    def act(self, observation: Sequence[Observation], *, deterministic: bool = ...) -> list[Action]: ...
+    def act(
+        self, observation: Observation | Sequence[Observation], *, deterministic: bool = True
+    ) -> Action | list[Action]:
+        """The next action for one observation, or one each for several."""
+        if isinstance(observation, Observation):
+            return self.act([observation], deterministic=deterministic)[0]
+        seen = self.perceive(observation)
+        sampled = self.sample(seen, [one.screen for one in observation], deterministic=deterministic)
+        return self.to_environment(sampled.actions)
+
+    def perceive(self, observations: Sequence[Observation]) -> Tensors:
+        """Observations as a batch on the policy's device."""
+        coded = [self.perception.encode(one) for one in observations]
+        return {
+            name: torch.from_numpy(np.stack([one[name] for one in coded])).to(self.device) for name in coded[0]
+        }
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    @torch.no_grad()
+    def sample(
+        self,
+        observations: Tensors,
+        screens: Screens | None = None,
+        *,
+        deterministic: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> Sampled:
+        known: Encoded = self.encoder(observations)
+        choices = Choices(None, deterministic, generator)
+        self.manager(known, observations, choices)
+        actions = choices.actions
+        refined = self._refinable(actions) if screens is not None else torch.zeros_like(known.summary[:, 0])
+        if screens is not None and bool(refined.any()):
+            actions["crop"] = self.worker.crops(screens, actions["point"], refined)
+            refine = self.worker(known.summary, actions["crop"], refined, choices)
+            actions["point"] = self.worker.moved(actions["point"], refine, refined, observations)
+        else:
+            size = self.worker.size
+            actions["crop"] = torch.zeros(
+                len(refined), size, size, 3, dtype=torch.uint8, device=refined.device
+            )
+            actions["refine"] = torch.zeros_like(actions["point"])
+        actions["refined"] = refined
+        self._spell(actions, observations)
+        return Sampled(actions, choices.log_prob, self.manager.value(known.summary)[:, 0].float())
+
+    def _refinable(self, actions: Tensors) -> Tensor:
+        """Points that came from the map, not from a box that is known."""
+        if not self.worker.enabled:
+            return torch.zeros_like(actions["point"][:, 0])
+        return self.manager.points[actions["kind"]] * (actions["target"] >= self.perception.rows).float()
+
+    @staticmethod
+    def _spell(actions: Tensors, observations: Tensors) -> None:
+        """Write out the text that was chosen."""
+        device = actions["kind"].device
+        spans = observations["token_span"].long()
+        begin = spans[..., 0].gather(1, actions["first"][:, None])
+        end = spans[..., 1].gather(1, actions["last"][:, None])
+        length = (end - begin).clamp(0, TEXT_BYTES)
+        place = torch.arange(TEXT_BYTES, device=device)
+        source = observations["source"]
+        letters = source.gather(1, (begin + place).clamp(max=source.shape[1] - 1))
+        actions["text"] = torch.where(place < length, letters, torch.zeros_like(letters))
+        actions["text_length"] = length[:, 0]
+
+    def to_environment(self, actions: Tensors) -> list[Any]:
+        arrays = {name: part.cpu().numpy() for name, part in actions.items() if name != "crop"}
+        count = len(arrays["kind"])
+        return [self.meta.action({name: part[row] for name, part in arrays.items()}) for row in range(count)]
+
+    # Learning.
+
+    def judge(self, observations: Tensors, actions: Tensors) -> Judged:
+        known: Encoded = self.encoder(observations)
+        choices = self.judge_choices(known, observations, actions)
+        return Judged(
+            choices.log_prob, self.manager.value(known.summary)[:, 0].float(), dict(choices.entropies)
+        )
+
+    def judge_choices(self, known: Encoded, observations: Tensors, actions: Tensors) -> Choices:
+        """Every head apart."""
+        choices = Choices(actions)
+        self.manager(known, observations, choices)
+        if self.worker.enabled and bool(actions["refined"].any()):
+            self.worker(known.summary, actions["crop"], actions["refined"], choices)
+        return choices
+
+    def forward(self, observations: Tensors, actions: Tensors) -> Judged:
+        """The same as ``judge``: what wrappers such as DistributedDataParallel call."""
+        return self.judge(observations, actions)
+
+    def value(self, observations: Tensors) -> Tensor:
+        known: Encoded = self.encoder(observations)
+        return self.manager.value(known.summary)[:, 0].float()
+
+    # Files.
+
+    def state(self) -> dict[str, Any]:
+        """What ``save`` writes; ``from_state`` makes a policy of it."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "config": self.config.model_dump_json(),
+            "weights": {name: part.detach().cpu() for name, part in self.state_dict().items()},
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write it as a whole or not at all."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            torch.save(self.state(), part)
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    @classmethod
+    def from_state(cls, state: Any, where: str = "the checkpoint") -> HierarchicalPolicy:
+        if isinstance(state, dict) and isinstance(state.get("policy"), dict):
+            state = state["policy"]  # a trainer's checkpoint holds one
+        if not isinstance(state, dict) or state.get("format") != FORMAT:
+            raise CheckpointError(f"{where} is not a checkpoint of the hierarchical agent")
+        if state.get("version") != VERSION:
+            raise CheckpointError(
+                f"{where} has version {state.get('version')}, this is version {VERSION}",
+                hint="train again, or load it with the release that wrote it",
+            )
+        try:
+            config = HierarchicalConfig.model_validate_json(state["config"])
+        except ValueError as error:
+            raise CheckpointError(f"{where} has a configuration that can't be read: {error}") from error
+        policy = cls(config)
+        try:
+            policy.load_state_dict(state["weights"])
+        except (RuntimeError, KeyError, TypeError, AttributeError) as error:
+            raise CheckpointError(
+                f"{where} was made for another network: {str(error).splitlines()[-1].strip()}",
+                hint="its encoder or heads differ from its own configuration",
+            ) from error
+        return policy
+
+    @classmethod
+    def load(cls, path: str | Path, device: str | torch.device = "cpu") -> HierarchicalPolicy:
+        """Only tensors and plain values are read: a file can't run code."""
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        except FileNotFoundError as error:
+            raise CheckpointError(f"there is no checkpoint {path}") from error
+        except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+            raise CheckpointError(
+                f"{path} can't be read as a checkpoint: {str(error).splitlines()[0][:160]}",
+                hint="it is damaged, or holds more than tensors",
+            ) from error
+        try:
+            return cls.from_state(state, str(path)).to(device).eval()
+        except RuntimeError as error:
+            raise ConfigError(f"there is no device {device}: {str(error).splitlines()[0]}") from error
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the weights do."""
+        digest = hashlib.sha256()
+        for name, part in sorted(self.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(part.detach().cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()[:16]

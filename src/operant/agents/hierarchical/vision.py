@@ -1,0 +1,89 @@
+"""Networks that see the screen: a fine map to point at, and a few coarse tokens to think with.
+
+``small`` is made for CPUs. The torchvision networks are for GPUs; their features are brought to the same
+shapes, so that nothing else changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from operant.agents.hierarchical.meta_actions import GRID
+from operant.errors import MissingDependency
+
+__all__ = ["LOOKS", "make_vision"]
+
+#: How many coarse tokens the screen is summed up in: columns and rows.
+LOOKS = (5, 4)
+
+
+class SmallVision(nn.Module):
+    """Strided convolutions: 160x100 pixels -> 40x25 cells -> 20x13 -> 10x7, and back up to the cells."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 32, 5, stride=4, padding=2), nn.GELU(), nn.Conv2d(32, 48, 3, padding=1), nn.GELU()
+        )
+        self.middle = nn.Sequential(nn.Conv2d(48, 96, 3, stride=2, padding=1), nn.GELU())
+        self.deep = nn.Sequential(
+            nn.Conv2d(96, width, 3, stride=2, padding=1), nn.GELU(), nn.Conv2d(width, width, 3, padding=1)
+        )
+        self.fine = nn.Conv2d(48, width, 1)
+        self.up = nn.Conv2d(96, width, 1)
+
+    def forward(self, screen: Tensor) -> tuple[Tensor, Tensor]:
+        """(batch, 3, height, width) in [0, 1] -> the map (batch, width, rows, columns) and the deep features."""
+        fine = self.stem(screen)
+        middle = self.middle(fine)
+        deep = self.deep(middle)
+        size = (GRID[1], GRID[0])
+        cells = (
+            F.interpolate(self.fine(fine), size, mode="nearest")
+            + F.interpolate(self.up(middle), size, mode="nearest")
+            + F.interpolate(deep, size, mode="nearest")
+        )
+        return cells, deep
+
+
+class TorchvisionVision(nn.Module):
+    """A network of torchvision, cut off before its classifier, with its features at two depths."""
+
+    def __init__(self, name: str, width: int) -> None:
+        super().__init__()
+        try:
+            import torchvision.models as models
+        except ImportError as error:
+            raise MissingDependency(
+                f"{name} needs torchvision", hint="pip install torchvision, or use encoder.vision: small"
+            ) from error
+        self.body: nn.Module = getattr(models, name)(weights=None).features
+        with torch.no_grad():
+            shapes = [part.shape for part in self._features(torch.zeros(1, 3, 64, 64))]
+        self.fine = nn.Conv2d(shapes[0][1], width, 1)
+        self.deep = nn.Conv2d(shapes[-1][1], width, 1)
+
+    def _features(self, screen: Tensor) -> list[Tensor]:
+        """Where the picture is an eighth as large, and at the end."""
+        found: list[Tensor] = []
+        height = screen.shape[-2]
+        for layer in self.body.children():
+            screen = layer(screen)
+            if screen.shape[-2] * 8 >= height:
+                found[:] = [screen]
+        return [*found, screen]
+
+    def forward(self, screen: Tensor) -> tuple[Tensor, Tensor]:
+        fine, deep = self._features(screen)
+        deep = self.deep(deep)
+        size = (GRID[1], GRID[0])
+        cells = F.interpolate(self.fine(fine), size, mode="nearest")
+        return cells + F.interpolate(deep, size, mode="nearest"), deep
+
+
+def make_vision(name: str, width: int) -> Any:
+    return SmallVision(width) if name == "small" else TorchvisionVision(name, width)

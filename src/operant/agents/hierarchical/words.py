@@ -1,0 +1,49 @@
+"""Words as numbers that also work for words never seen: a few hashes of the word and of its parts.
+
+The table of embeddings is learned, but which rows a word uses is not, so a name that training never met has
+an embedding of its own too, and the same one wherever it stands: on the screen or in the instruction.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import zlib
+
+__all__ = ["COMMON", "HASHES", "TOKEN", "WORD", "hash_word", "shape_of", "words_of"]
+
+HASHES = 4
+TOKEN = re.compile(r"\w+|[^\w\s]")
+WORD = re.compile(r"\w+")
+#: Words that say nothing about what a sentence and a widget have in common.
+COMMON = frozenset(
+    "a an and as at be by for from has in into is it its of on or that the then there this to with".split()
+)
+
+
+def words_of(text: str, most: int | None = None) -> list[str]:
+    """The words of a text in lower case, signs left out.
+
+    >>> words_of("Save as quiet-harbor.txt")
+    ['save', 'as', 'quiet', 'harbor', 'txt']
+    """
+    found: list[str] = []
+    for match in WORD.finditer(text):
+        found.append(match.group().lower())
+        if most is not None and len(found) >= most:
+            break
+    return found
+
+
+def shape_of(word: str) -> str:
+    """What kind of characters it has, such as ``9`` for digits, and how many, roughly."""
+    kind = "9" if word.isdigit() else "x" if word.isalpha() else "m" if word.isalnum() else word[:1]
+    return f"{kind}{min(len(word), 8)}"
+
+
+@functools.lru_cache(maxsize=65536)
+def hash_word(word: str, vocabulary: int) -> tuple[int, int, int, int]:
+    """Rows of the table for the word, its beginning, its end and its shape. Row 0 means nothing."""
+    parts = (f"w{word}", f"b{word[:3]}", f"e{word[-3:]}", f"s{shape_of(word)}")
+    first, second, third, fourth = (1 + zlib.crc32(part.encode()) % (vocabulary - 1) for part in parts)
+    return first, second, third, fourth
