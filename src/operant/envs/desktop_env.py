@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig
 from operant.envs.rewards import Reward
-from operant.envs.stage import MACHINE_FAILURES, ActionCoder, Coding, Stage
+from operant.envs.stage import MACHINE_FAILURES, ActionCoder, Coder, Coding, Stage
 from operant.envs.task_source import TaskSource
 from operant.errors import TaskError
 from operant.tasks.task import Task
@@ -64,6 +64,7 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
         size: tuple[int, int] = (160, 100),
         action_mode: str = "hybrid",
         actions: ActionCoder | None = None,
+        observations: Coder | None = None,
         tree_bytes: int = 0,
         instruction_bytes: int = 256,
         reward: Reward | None = None,
@@ -81,6 +82,7 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
             size=size,
             action_mode=action_mode,
             actions=actions,
+            observations=observations,
             tree_bytes=tree_bytes,
             instruction_bytes=instruction_bytes,
             reward=reward,

@@ -31,7 +31,7 @@ from operant.types import Action, Observation, Outcome, Transition
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["MACHINE_FAILURES", "ActionCoder", "Coding", "Ended", "Stage"]
+__all__ = ["MACHINE_FAILURES", "ActionCoder", "Coder", "Coding", "Ended", "Stage"]
 
 #: What may go wrong without anybody having done anything wrong.
 MACHINE_FAILURES = (DesktopError, ApplicationError, SetupFailed, OSError)
@@ -49,12 +49,24 @@ class ActionCoder(Protocol):
     def decode(self, action: Any, instruction: str) -> Action: ...
 
 
+class Coder(Protocol):
+    """A space of observations, and how one is written into it."""
+
+    space: spaces.Dict
+    with_tree: bool
+    """Whether it reads the widgets, which take time to fetch."""
+
+    def empty(self) -> Arrays: ...
+
+    def encode(self, observation: Observation, out: Arrays | None = None) -> Arrays: ...
+
+
 @dataclass(frozen=True)
 class Coding:
     """How an environment speaks: its actions, observations and rewards."""
 
     actions: ActionCoder
-    observations: ObservationCoder
+    observations: Coder
     reward: Reward = field(default_factory=Reward)
     end_on_success: bool = False
 
@@ -65,6 +77,7 @@ class Coding:
         size: tuple[int, int] = (160, 100),
         action_mode: str = "hybrid",
         actions: ActionCoder | None = None,
+        observations: Coder | None = None,
         tree_bytes: int = 0,
         instruction_bytes: int = 256,
         reward: Reward | None = None,
@@ -75,7 +88,9 @@ class Coding:
             raise ConfigError(f"{action_mode!r} is not an action mode", hint=f"modes: {', '.join(modes)}")
         return cls(
             actions if actions is not None else modes[action_mode](),
-            ObservationCoder(size, instruction_bytes, tree_bytes),
+            observations
+            if observations is not None
+            else ObservationCoder(size, instruction_bytes, tree_bytes),
             reward if reward is not None else Reward(),
             end_on_success,
         )

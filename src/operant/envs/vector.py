@@ -30,7 +30,7 @@ from gymnasium.vector.utils import batch_space, iterate
 from operant.config.desktop import DesktopConfig
 from operant.envs.desktop_env import DesktopFactory, start_desktop
 from operant.envs.rewards import Reward
-from operant.envs.stage import ActionCoder, Coding, Ended
+from operant.envs.stage import ActionCoder, Coder, Coding, Ended
 from operant.envs.task_source import TaskSource
 from operant.envs.upcoming import Ready, Source, Upcoming
 from operant.errors import ConfigError, InvalidAction, TaskError
@@ -95,6 +95,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         size: tuple[int, int] = (160, 100),
         action_mode: str = "hybrid",
         actions: ActionCoder | None = None,
+        observations: Coder | None = None,
         tree_bytes: int = 0,
         instruction_bytes: int = 256,
         reward: Reward | None = None,
@@ -119,6 +120,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             size=size,
             action_mode=action_mode,
             actions=actions,
+            observations=observations,
             tree_bytes=tree_bytes,
             instruction_bytes=instruction_bytes,
             reward=reward,
