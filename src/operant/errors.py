@@ -174,7 +174,6 @@ class ResultsError(OperantError):
     """A results directory or an episode that can't be read, written or mixed with others."""
 
 
-
 # What goes wrong with learning.
 
 

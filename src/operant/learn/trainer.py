@@ -85,7 +85,7 @@ class PPOTrainer:
         **overrides: Any,
     ) -> None:
         base = config if config is not None else PPOConfig()
-        self.config: PPOConfig = PPOConfig.build(**{**base.model_dump(), **overrides})
+        self.config: PPOConfig = type(base).build(**{**base.model_dump(), **overrides})
         if self.config.buffer_size < env.num_envs:
             raise ConfigError(
                 f"buffer_size {self.config.buffer_size} is smaller than the number of environments, {env.num_envs}",
