@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Browse tasks, try one in a desktop, and check suites and their verifiers.",
     ),
     "eval": ("operant.cli.evaluate", "Let an agent play a suite of tasks, and say how well it did."),
+    "train": ("operant.cli.train", "Let an agent learn by reinforcement learning, on sandboxed desktops."),
     "results": ("operant.cli.results", "Show and compare the results of evaluations."),
     "replay": ("operant.cli.replay", "Step through an episode, or make a moving picture of it."),
     "bench": ("operant.cli.bench", "Measure how fast desktops are on this machine."),
