@@ -126,6 +126,19 @@ class TestUpdate:
         assert math.isfinite(learned.loss)
         assert learned.grad_norm > 0
 
+    def test_a_head_that_some_minibatches_do_not_use_is_no_trouble(self) -> None:
+        class Sparing(ToyPolicy):
+            def judge(self, observations: Tensors, actions: Tensors) -> Judged:
+                judged = super().judge(observations, actions)
+                used = judged.entropy if bool((actions["number"] > 1.5).any()) else {}
+                return Judged(judged.log_prob, judged.value, used)
+
+        torch.manual_seed(0)
+        policy = Sparing()
+        learned = PPO(policy, PPOConfig(minibatch_size=5, target_kl=None)).update(rollout(policy))
+        assert learned.gradient_steps == 32
+        assert 0 < learned.entropy["kind"] < 1.2
+
     def test_it_stops_once_the_policy_has_moved_enough(self) -> None:
         torch.manual_seed(0)
         policy = ToyPolicy()

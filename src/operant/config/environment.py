@@ -16,4 +16,4 @@ def environment(directory: Path | None = None, variables: Mapping[str, str] | No
     path = (directory if directory is not None else Path.cwd()) / ".env"
     written = dotenv_values(path, encoding="utf-8") if path.is_file() else {}
     given = os.environ if variables is None else variables
-    return {name: value for name, value in {**written, **given}.items() if value}
+    return {name: value for told in (written, given) for name, value in told.items() if value}

@@ -41,8 +41,8 @@ class Curriculum(ABC):
 
     @property
     def stage(self) -> str:
-        """For people: where it stands."""
-        return type(self).__name__
+        """For people: where it stands; nothing if there is nothing to say."""
+        return ""
 
     def weights(self) -> dict[str, float]:
         """How often each task should be played; the weights sum up to 1."""

@@ -245,7 +245,9 @@ def _explained(rollout: Rollout) -> float:
 def _summary(notes: list[dict[str, float]], skipped: int, stopped: bool, explained: float) -> Learned:
     if not notes:
         return Learned(explained_variance=explained, skipped=skipped, stopped_early=stopped)
-    means = {name: float(np.mean([note[name] for note in notes])) for name in notes[0]}
+    # A head that no action of a minibatch used is not there at all.
+    names = dict.fromkeys(name for note in notes for name in note)
+    means = {name: float(np.mean([note[name] for note in notes if name in note])) for name in names}
     return Learned(
         loss=means["loss"],
         policy_loss=means["policy_loss"],

@@ -54,11 +54,13 @@ class _Tile:
         self.task, self.instruction, self.step, self.most = task, instruction, step, most
 
     def draw(self) -> Image.Image:
-        screen = Image.fromarray(self.frame)
-        drawn = draw_action(screen, self.action, self.pointer)
-        if self.action is not None:
-            drawn = draw_caption(drawn, describe(self.action, Size(*screen.size)))
-        return drawn.resize((TILE, round(TILE * screen.height / screen.width)), Image.Resampling.BILINEAR)
+        whole = Size(self.frame.shape[1], self.frame.shape[0])
+        small = (TILE, round(TILE * whole.height / whole.width))
+        # Made small first: drawing on it is then a hundredth of the work.
+        screen = Image.fromarray(self.frame).resize(small, Image.Resampling.BILINEAR, reducing_gap=1.0)
+        if self.action is None:
+            return screen
+        return draw_caption(draw_action(screen, self.action, self.pointer), describe(self.action, whole))
 
 
 class Wall:
