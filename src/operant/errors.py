@@ -174,5 +174,12 @@ class ResultsError(OperantError):
     """A results directory or an episode that can't be read, written or mixed with others."""
 
 
+# What goes wrong with learning.
+
+
+class TrainingDiverged(OperantError):
+    """Loss or gradients have not been finite for a while: nothing more would be learned."""
+
+
 class CheckpointError(OperantError):
     """A file that is no checkpoint of this agent, or one that can't be used here."""

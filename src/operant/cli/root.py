@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "demos": ("operant.cli.demos", "Record how the tasks' oracles do it, to learn from."),
     "eval": ("operant.cli.evaluate", "Let an agent play a suite of tasks, and say how well it did."),
+    "train": ("operant.cli.train", "Let an agent learn by reinforcement learning, on sandboxed desktops."),
     "results": ("operant.cli.results", "Show and compare the results of evaluations."),
     "replay": ("operant.cli.replay", "Step through an episode, or make a moving picture of it."),
     "bench": ("operant.cli.bench", "Measure how fast desktops are on this machine."),

@@ -1,0 +1,120 @@
+"""``operant train``: let an agent learn on sandboxed desktops."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def train() -> None:
+    """Train an agent by reinforcement learning; Ctrl-C saves, and --resume goes on."""
+
+
+class WithBareCurriculum(TyperCommand):
+    """``--curriculum`` without a name means the stages."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        full: list[str] = []
+        for place, word in enumerate(args):
+            full.append(word)
+            if word == "--curriculum" and (place + 1 == len(args) or args[place + 1].startswith("-")):
+                full.append("stages")
+        return super().parse_args(ctx, full)
+
+
+@app.command(cls=WithBareCurriculum)
+def hierarchical(
+    total_timesteps: Annotated[
+        int | None, typer.Option(help="Environment steps of the whole run.", show_default="100000")
+    ] = None,
+    rollout_steps: Annotated[
+        int | None,
+        typer.Option(help="Steps between updates, over all desktops (buffer_size).", show_default="2048"),
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Step size of Adam.", show_default="0.0003")
+    ] = None,
+    difficulty: Annotated[
+        str | None, typer.Option(help="Only EASY, MEDIUM or HARD tasks; with stages, where to begin.")
+    ] = None,
+    tasks: Annotated[str | None, typer.Option(help="Only these templates: ids, separated by commas.")] = None,
+    suite: Annotated[str | None, typer.Option(help="The suite to learn on.", show_default="core")] = None,
+    curriculum: Annotated[
+        str | None,
+        typer.Option(
+            help="none, stages, learning_progress or variance; without a name, stages.", show_default="none"
+        ),
+    ] = None,
+    num_envs: Annotated[
+        int | None, typer.Option(help="Desktops that are played on at once.", show_default="8")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Decides tasks, actions and first weights.", show_default="0")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto.", show_default="$DEVICE, or cpu")
+    ] = None,
+    save_dir: Annotated[
+        Path | None, typer.Option(help="Where checkpoints go.", show_default="checkpoints")
+    ] = None,
+    log_dir: Annotated[
+        Path | None, typer.Option(help="Where TensorBoard's files and films go.", show_default="logs")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint in --save-dir.")
+    ] = False,
+    init_from: Annotated[Path | None, typer.Option(help="Begin with the weights of this checkpoint.")] = None,
+    visualize: Annotated[
+        bool, typer.Option("--visualize", help="Serve a page to watch the run, and film it.")
+    ] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file.", show_default="config/config.yaml, if it is there")
+    ] = None,
+) -> None:
+    """Train the hierarchical agent with PPO. Flags win over the environment, and that over the file."""
+    from operant.train.config import load_config
+
+    flags: dict[str, Any] = {
+        "training.total_timesteps": total_timesteps,
+        "training.buffer_size": rollout_steps,
+        "training.learning_rate": learning_rate,
+        "training.num_envs": num_envs,
+        "training.seed": seed,
+        "environment.difficulty": difficulty,
+        "environment.tasks": None
+        if tasks is None
+        else [one.strip() for one in tasks.split(",") if one.strip()],
+        "environment.suite": suite,
+        "curriculum.strategy": curriculum,
+        "run.device": device,
+        "run.save_dir": save_dir,
+        "run.log_dir": log_dir,
+        "run.visualize": visualize or None,
+    }
+    settings = load_config(config, flags)
+    _log_at(settings.run.log_level)
+
+    from operant.train.run import train as run
+
+    result = run(settings, resume=resume, init_from=init_from, tell=lambda line: typer.echo(line, err=True))
+    typer.echo(
+        f"{'interrupted' if result.interrupted else 'trained'}: {result.step} steps, {result.episodes} episodes, "
+        f"{result.success_rate:.1%} success over the last ones, {result.seconds:.0f} s, {result.checkpoint}"
+    )
+    if result.interrupted:
+        typer.echo("the same command with --resume goes on from there", err=True)
+        raise typer.Exit(130)
+
+
+def _log_at(level: str) -> None:
+    from loguru import logger
+
+    logger.remove()
+    logger.add(sys.stderr, level=level)

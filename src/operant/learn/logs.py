@@ -1,0 +1,150 @@
+"""What a run tells: lines under a progress bar for people, and TensorBoard for curves.
+
+Each is a listener of ``PPOTrainer``: called with the report of every update, closed at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from operant.errors import MissingDependency
+from operant.learn.progress import UpdateReport
+
+__all__ = ["ConsoleLog", "TensorBoardLog", "lines_of"]
+
+Frame = Callable[[], npt.NDArray[np.uint8] | None]
+
+
+def lines_of(report: UpdateReport) -> list[str]:
+    """An update in words."""
+    learned = report.learned
+    trouble = [
+        f"{count} {what}"
+        for count, what in (
+            (report.discarded, "episodes lost to the machine"),
+            (report.skipped, "steps skipped"),
+        )
+        if count
+    ]
+    return [
+        f"Update {report.update}/{report.updates} | Step {report.step}/{report.total} | "
+        f"FPS: {report.fps:.2f} | Time: {report.seconds:.2f}s"
+        + (f" | {report.stage}" if report.stage else ""),
+        f"  Mean Reward: {report.mean_reward:.2f} | Success Rate: {report.success_rate:.2%} | "
+        f"Policy Loss: {learned.policy_loss:.4f} | Value Loss: {learned.value_loss:.4f} | KL: {learned.kl:.4f}"
+        + "".join(f" | {text}" for text in trouble),
+    ]
+
+
+class ConsoleLog:
+    """Lines on stderr, and below them a bar with the time left."""
+
+    def __init__(self, total: int, console: Console | None = None) -> None:
+        self.console = console if console is not None else Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("training"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} steps"),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self.console,
+        )
+        self._line = self._bar.add_task("training", total=total, rate="")
+        self._bar.start()
+
+    def __call__(self, report: UpdateReport) -> None:
+        for line in lines_of(report):
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._bar.update(
+            self._line, completed=min(report.step, report.total), rate=f"{report.success_rate:.0%} success"
+        )
+
+    def close(self) -> None:
+        self._bar.stop()
+
+
+class TensorBoardLog:
+    """Scalars, histograms of the kinds of action, and now and then a frame: ``tensorboard --logdir``."""
+
+    def __init__(self, log_dir: Path, *, frame: Frame | None = None, frame_every: int = 10) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise MissingDependency(
+                "TensorBoard is not installed", hint="pip install 'operant[learn]'"
+            ) from error
+        self._writer: Any = SummaryWriter(str(log_dir))
+        self._frame = frame
+        self._frame_every = frame_every
+        self._kinds: list[str] = []
+
+    def __call__(self, report: UpdateReport) -> None:
+        for name, value in scalars_of(report).items():
+            if math.isfinite(value):
+                self._writer.add_scalar(name, value, report.step)
+        self._add_kinds(report)
+        if self._frame is not None and report.update % self._frame_every == 1 % self._frame_every:
+            frame = self._frame()
+            if frame is not None:
+                self._writer.add_image("desktop", frame[::2, ::2], report.step, dataformats="HWC")
+        self._writer.flush()
+
+    def _add_kinds(self, report: UpdateReport) -> None:
+        self._kinds += sorted(set(report.kinds) - set(self._kinds))
+        total = sum(report.kinds.values())
+        for kind, count in report.kinds.items():
+            self._writer.add_scalar(f"actions/{kind}", count / total, report.step)
+        if total:
+            # One bin for each kind, in the order in which they were first seen.
+            numbers = np.repeat(
+                np.arange(len(self._kinds)), [report.kinds.get(kind, 0) for kind in self._kinds]
+            )
+            self._writer.add_histogram(
+                "action_types", numbers, report.step, bins=np.arange(len(self._kinds) + 1) - 0.5
+            )
+            self._writer.add_text("action_types", ", ".join(self._kinds), report.step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def scalars_of(report: UpdateReport) -> dict[str, float]:
+    """Success first; what shaping pays stands apart from it."""
+    learned = report.learned
+    terms: dict[str, list[float]] = {}
+    for ended in report.ended:
+        for name, value in ended.terms.items():
+            terms.setdefault(name, []).append(value)
+    return {
+        "episodes/success_rate": report.success_rate,
+        "episodes/reward": report.mean_reward,
+        "episodes/length": report.mean_length,
+        "episodes/count": report.episodes,
+        "episodes/discarded": report.discarded,
+        "loss/total": learned.loss,
+        "loss/policy": learned.policy_loss,
+        "loss/value": learned.value_loss,
+        "update/kl": learned.kl,
+        "update/clipped": learned.clipped,
+        "update/grad_norm": learned.grad_norm,
+        "update/explained_variance": learned.explained_variance,
+        "update/gradient_steps": learned.gradient_steps,
+        "update/skipped": learned.skipped,
+        "update/learning_rate": report.learning_rate,
+        "speed/fps": report.fps,
+        "speed/collect_s": report.collect_s,
+        "speed/learn_s": report.learn_s,
+        **{f"entropy/{head}": value for head, value in learned.entropy.items()},
+        **{f"reward_terms/{name}": float(np.mean(values)) for name, values in terms.items()},
+        **{f"tasks/{task}": rate for task, rate in report.tasks.items() if task},
+    }

@@ -1,0 +1,204 @@
+"""Watching a run: the wall of desktops with what the agent is about to do, the curves, the tasks; served and filmed.
+
+The page is for a browser on this machine; the film in the log directory shows the same wall to those without one.
+Frames are drawn when somebody asks for them, so that watching costs little.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from operant.errors import OperantError
+from operant.rollout.describe import describe
+from operant.rollout.draw import draw_action, draw_caption
+from operant.train.live_film import WallFilm
+from operant.train.live_page import LivePage
+from operant.types import Action, Point, Size
+
+if TYPE_CHECKING:
+    from operant.envs.vector import DesktopVectorEnv
+    from operant.learn.progress import UpdateReport
+
+__all__ = ["LiveView", "Wall"]
+
+FRAME_S = 0.25  # between two frames of one desktop
+FILM_S = 2.0  # between two pictures of the film
+TILE = 480  # width of a desktop on the wall
+MOST_POINTS = 2000
+
+
+class _Tile:
+    """What one desktop showed last, and what was done then."""
+
+    def __init__(
+        self,
+        frame: npt.NDArray[np.uint8],
+        action: Action | None,
+        pointer: Point,
+        task: str,
+        instruction: str,
+        step: int,
+        most: int,
+    ) -> None:
+        self.frame, self.action, self.pointer = frame, action, pointer
+        self.task, self.instruction, self.step, self.most = task, instruction, step, most
+
+    def draw(self) -> Image.Image:
+        whole = Size(self.frame.shape[1], self.frame.shape[0])
+        small = (TILE, round(TILE * whole.height / whole.width))
+        # Made small first: drawing on it is then a hundredth of the work.
+        screen = Image.fromarray(self.frame).resize(small, Image.Resampling.BILINEAR, reducing_gap=1.0)
+        if self.action is None:
+            return screen
+        return draw_caption(draw_action(screen, self.action, self.pointer), describe(self.action, whole))
+
+
+class Wall:
+    """The last frame of every desktop and the curves so far. Written by the run, read by page and film."""
+
+    def __init__(self, env: DesktopVectorEnv) -> None:
+        self.env = env
+        self.began = time.time()
+        self._lock = threading.Lock()
+        self._tiles: dict[int, _Tile] = {}
+        self._seen: dict[int, float] = {}
+        self._curves: deque[dict[str, float]] = deque(maxlen=MOST_POINTS)
+        self._status: dict[str, Any] = {}
+
+    def watch(self, index: int, action: Any) -> None:
+        """An environment is about to do this."""
+        now = time.monotonic()
+        if now - self._seen.get(index, -1.0) < FRAME_S:
+            return
+        self._seen[index] = now
+        shown = self.env.observations[index]
+        tile = _Tile(
+            np.array(shown.screen),
+            self._decoded(action, shown.instruction),
+            shown.pointer,
+            self.env.current_tasks[index].id,
+            shown.instruction,
+            shown.step,
+            shown.max_steps,
+        )
+        with self._lock:
+            self._tiles[index] = tile
+
+    def _decoded(self, action: Any, instruction: str) -> Action | None:
+        try:
+            return (
+                action if isinstance(action, Action) else self.env.coding.actions.decode(action, instruction)
+            )
+        except OperantError:
+            return None
+
+    def update(self, report: UpdateReport) -> None:
+        """An update is over."""
+        with self._lock:
+            self._curves.append(
+                {"step": report.step, "success": report.success_rate, "return": report.mean_reward}
+            )
+            self._status = {
+                "update": report.update, "updates": report.updates, "step": report.step, "total": report.total,
+                "fps": report.fps, "seconds": report.seconds, "success": report.success_rate,
+                "return": report.mean_reward, "episodes": report.episodes, "discarded": report.discarded,
+                "skipped": report.skipped, "stage": report.stage, "kl": report.learned.kl,
+                "left_s": (report.total - report.step) / report.fps if report.fps > 0 else None,
+                "tasks": dict(report.tasks), "kinds": dict(report.kinds),
+            }  # fmt: skip
+
+    def state(self) -> bytes:
+        """Everything but the pictures, as JSON."""
+        with self._lock:
+            tiles = [
+                {
+                    "index": index,
+                    "task": tile.task,
+                    "instruction": tile.instruction,
+                    "step": tile.step,
+                    "max_steps": tile.most,
+                }
+                for index, tile in sorted(self._tiles.items())
+            ]
+            content = {"status": self._status, "curves": list(self._curves), "desktops": tiles}
+        return json.dumps(content).encode()
+
+    def picture(self, index: int) -> bytes | None:
+        """One desktop as JPEG."""
+        with self._lock:
+            tile = self._tiles.get(index)
+        if tile is None:
+            return None
+        written = io.BytesIO()
+        tile.draw().save(written, "JPEG", quality=80)
+        return written.getvalue()
+
+    def whole(self) -> Image.Image | None:
+        """All desktops side by side, with a line that says how it goes."""
+        with self._lock:
+            tiles = [tile for _, tile in sorted(self._tiles.items())]
+            status = dict(self._status)
+        if not tiles:
+            return None
+        pictures = [tile.draw() for tile in tiles]
+        columns = int(np.ceil(np.sqrt(self.env.num_envs)))
+        rows = int(np.ceil(self.env.num_envs / columns))
+        width, height = pictures[0].size
+        wall = Image.new("RGB", (columns * width, rows * height + 48), (16, 19, 26))
+        for place, picture in enumerate(pictures):
+            wall.paste(picture, (place % columns * width, place // columns * height))
+        said = "no update yet"
+        if status:
+            said = (
+                f"step {status['step']}/{status['total']}   success {status['success']:.0%}   "
+                f"return {status['return']:.2f}   {status['fps']:.0f} steps/s   {status['stage']}"
+            )
+        return draw_caption(wall, said)
+
+
+class LiveView:
+    """The wall with its page and its film, for as long as the run lasts."""
+
+    def __init__(self, env: DesktopVectorEnv, log_dir: Path, *, port: int = 0) -> None:
+        self.wall = Wall(env)
+        self.page = LivePage(self.wall, port)
+        self.film = WallFilm(log_dir / "training.mp4")
+        self.watch = self.wall.watch
+        self.update = self.wall.update
+        self._over = threading.Event()
+        self._filming = threading.Thread(target=self._film, name="operant-film", daemon=True)
+
+    @property
+    def address(self) -> str:
+        return self.page.address
+
+    def __enter__(self) -> LiveView:
+        self.page.start()
+        self._filming.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._filming.join(timeout=30)
+        self.page.close()
+
+    def _film(self) -> None:
+        over = False
+        try:
+            while not over:
+                over = self._over.wait(FILM_S)
+                picture = self.wall.whole()
+                if picture is not None:
+                    self.film.add(picture)
+        finally:
+            self.film.close()

@@ -1,0 +1,34 @@
+"""What can be known to go wrong before a desktop starts: directories, checkpoints, devices."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from operant.errors import CheckpointError, ConfigError
+
+__all__ = ["check_new_run", "check_writable"]
+
+
+def check_writable(directory: Path, setting: str) -> None:
+    """Make it if need be, and write something into it."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise ConfigError(
+            f"{setting} {os.fspath(directory)} can't be written: {why}",
+            hint=f"choose another directory with --{setting.replace('_', '-')}",
+        ) from error
+
+
+def check_new_run(save_dir: Path) -> None:
+    """That no checkpoints of another run lie there, to be mixed with ours."""
+    if save_dir.is_dir() and any(save_dir.glob("*.pt")):
+        raise CheckpointError(
+            f"{save_dir} holds the checkpoints of another run",
+            hint="go on with it by --resume, or choose another --save-dir",
+        )

@@ -1,0 +1,175 @@
+"""One training run, from settings to the final model: checks first, then desktops, then learning.
+
+``train`` raises whatever is wrong with settings, directories, devices, tasks and checkpoints before any desktop starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from operant.envs.desktop_env import DesktopFactory, start_desktop
+from operant.envs.rewards import InvalidPenalty, Progress, Reward, RewardHackAlarm, RewardTerm, StepCost
+from operant.envs.vector import DesktopVectorEnv
+from operant.envs.weighted_source import WeightedSource
+from operant.errors import CheckpointError, ConfigError
+from operant.train.config import EnvironmentConfig, TrainConfig
+from operant.train.preflight import check_new_run, check_writable
+from operant.train.tasks import choose_tasks, stages_of, starting_stage
+
+if TYPE_CHECKING:
+    from operant.agents.hierarchical.policy import HierarchicalPolicy
+    from operant.agents.trainable import TrainablePolicy
+    from operant.learn.progress import UpdateReport
+    from operant.learn.trainer import TrainingResult
+    from operant.tasks.template import Template
+
+__all__ = ["train"]
+
+
+def train(
+    config: TrainConfig,
+    *,
+    resume: bool = False,
+    init_from: Path | None = None,
+    policy: TrainablePolicy | None = None,
+    tasks: tuple[Template, ...] | None = None,
+    factory: DesktopFactory = start_desktop,
+    tell: Callable[[str], None] = logger.info,
+) -> TrainingResult:
+    """Train a hierarchical agent, or a ``policy`` of one's own that has its ``perception`` and ``action_coder``."""
+    if resume and init_from is not None:
+        raise ConfigError("a run is resumed or started from other weights, not both", hint="leave one out")
+    config.check()
+    templates = choose_tasks(config) if tasks is None else tasks
+
+    from operant.learn.curriculum import make_curriculum
+    from operant.learn.ddp import join_peers, leave_peers
+    from operant.learn.device import pick_device, use_threads
+    from operant.learn.logs import ConsoleLog, TensorBoardLog
+    from operant.learn.seeding import seed_everything
+    from operant.learn.trainer import PPOTrainer
+
+    device = pick_device(config.run.device)
+    check_writable(config.run.log_dir, "log_dir")
+    check_writable(config.run.save_dir, "save_dir")
+    if not resume:
+        check_new_run(config.run.save_dir)
+    use_threads(config.run.threads)
+    seed_everything(config.training.seed)
+    checkpoint = _checkpoint_to_resume(config) if resume else None
+    agent: Any = policy if policy is not None else _make_agent(config, checkpoint or init_from)
+    first = starting_stage(config)
+    curriculum = make_curriculum(
+        stages_of(templates), config.curriculum, start=None if first is None else first.value
+    )
+
+    with ExitStack() as closing:
+        peers = join_peers(device.type if device.index is None else str(device))
+        closing.callback(leave_peers, peers)
+        env = DesktopVectorEnv(
+            config.training.num_envs,
+            source=WeightedSource(templates, curriculum),
+            observations=agent.perception,
+            actions=agent.action_coder,
+            reward=_reward(config.environment, config.training.gamma),
+            end_on_success=config.environment.end_on_success,
+            desktop=config.environment.desktop,
+            factory=factory,
+            spares=config.environment.spares,
+            in_order=not config.training.asynchronous,
+        )
+        closing.callback(env.close)
+        listeners: list[Callable[[UpdateReport], None]] = []
+        watch = None
+        if peers.leads:
+            console = ConsoleLog(config.training.total_timesteps)
+            closing.callback(console.close)
+            board = TensorBoardLog(
+                config.run.log_dir,
+                frame=lambda: env.observations[0].screen if env.observations else None,
+            )
+            closing.callback(board.close)
+            listeners += [console, board, _alarm()]
+            if config.run.visualize:
+                from operant.train.live import LiveView
+
+                view = closing.enter_context(LiveView(env, config.run.log_dir, port=config.run.port))
+                tell(f"watch it at {view.address}")
+                watch, listeners = view.watch, [*listeners, view.update]
+        trainer = PPOTrainer(
+            agent,
+            env,
+            config.training,
+            curriculum=curriculum,
+            save_dir=config.run.save_dir,
+            checkpoint_every=config.run.checkpoint_every,
+            seed=config.training.seed,
+            listeners=listeners,
+            watch=watch,
+            peers=peers,
+        )
+        return trainer.train(config.training.total_timesteps, resume=checkpoint)
+
+
+def _checkpoint_to_resume(config: TrainConfig) -> Path:
+    from operant.learn.checkpoint import load_checkpoint, newest_checkpoint
+
+    path = newest_checkpoint(config.run.save_dir)
+    step = int(load_checkpoint(path)["progress"]["step"])
+    if step >= config.training.total_timesteps:
+        raise ConfigError(
+            f"{path} has {step} steps already", hint="ask for more of them with --total-timesteps"
+        )
+    return path
+
+
+def _make_agent(config: TrainConfig, weights: Path | None) -> HierarchicalPolicy:
+    from operant.agents.hierarchical.policy import HierarchicalPolicy
+
+    if weights is None:
+        return HierarchicalPolicy(config.agent)
+    agent = HierarchicalPolicy.load(weights)
+    if config.agent is not None and agent.config != config.agent:
+        raise CheckpointError(
+            f"{weights} is of an agent with other settings: {_difference(agent.config, config.agent)}",
+            hint="leave the section agent out to take those of the checkpoint",
+        )
+    return agent
+
+
+def _difference(theirs: Any, ours: Any) -> str:
+    """The first setting that differs."""
+    for name in type(ours).model_fields:
+        one, other = getattr(theirs, name), getattr(ours, name)
+        if one != other:
+            inner = _difference(one, other) if hasattr(type(other), "model_fields") else ""
+            return f"{name}.{inner}" if inner else f"{name} is {one!r} there and {other!r} here"
+    return ""
+
+
+def _reward(config: EnvironmentConfig, gamma: float) -> Reward:
+    terms: list[RewardTerm] = []
+    if config.step_cost:
+        terms.append(StepCost(config.step_cost))
+    if config.invalid_penalty:
+        terms.append(InvalidPenalty(config.invalid_penalty))
+    if config.progress:
+        terms.append(Progress(config.progress, gamma))
+    return Reward(terms)
+
+
+def _alarm() -> Callable[[UpdateReport], None]:
+    """Warns when shaping is earned and nothing is achieved."""
+    alarm = RewardHackAlarm()
+
+    def listen(report: UpdateReport) -> None:
+        for ended in report.ended:
+            if not ended.discard and ended.terms:
+                alarm.record(ended.terms, success=ended.success)
+
+    return listen

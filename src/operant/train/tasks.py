@@ -1,0 +1,73 @@
+"""Which tasks a run plays: chosen and checked by name before any desktop starts."""
+
+from __future__ import annotations
+
+import difflib
+
+from operant.errors import ConfigError, TaskError
+from operant.tasks.suites import load_suite
+from operant.tasks.template import Template
+from operant.train.config import TrainConfig
+from operant.types import Difficulty
+
+__all__ = ["choose_tasks", "stages_of", "starting_stage"]
+
+
+def choose_tasks(config: TrainConfig) -> tuple[Template, ...]:
+    """The templates to draw from. Stages begin with a difficulty and go on; otherwise it is the only one."""
+    wanted = config.environment
+    first = starting_stage(config)
+    staged = config.curriculum.strategy == "stages"
+    found = [
+        template
+        for template in _named(wanted.suite, wanted.tasks)
+        if first is None or staged or template.difficulty is first
+    ]
+    if not found or (first is not None and first not in {template.difficulty for template in found}):
+        level = "" if first is None else f"{first.value} "
+        raise ConfigError(
+            f"there are no {level}tasks to train on in the suite {wanted.suite!r}"
+            + (" among those that were named" if wanted.tasks else ""),
+            hint=f"operant tasks list --suite {wanted.suite} shows what there is",
+        )
+    return tuple(found)
+
+
+def _named(suite: str, ids: tuple[str, ...]) -> list[Template]:
+    every = load_suite(suite)
+    seen = [template for template in every if not template.unseen]
+    if not ids:
+        return seen
+    by_id = {template.id: template for template in seen}
+    hidden = {template.id for template in every if template.unseen}
+    chosen = []
+    for name in ids:
+        if name in hidden:
+            raise TaskError(f"{name} is kept unseen: it is never trained on", hint="choose another task")
+        if name not in by_id:
+            near = difflib.get_close_matches(name, by_id, 1)
+            hint = f"did you mean {near[0]!r}?" if near else "operant tasks list shows the ids"
+            raise TaskError(f"there is no task {name!r} in the suite {suite!r}", hint=hint)
+        chosen.append(by_id[name])
+    return chosen
+
+
+def starting_stage(config: TrainConfig) -> Difficulty | None:
+    name = config.environment.difficulty
+    if name is None:
+        return None
+    try:
+        return Difficulty(name.upper())
+    except ValueError as error:
+        names = [level.value for level in Difficulty]
+        near = difflib.get_close_matches(name.upper(), names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"difficulties: {', '.join(names)}"
+        raise ConfigError(f"{name!r} is not a difficulty", hint=hint) from error
+
+
+def stages_of(templates: tuple[Template, ...]) -> dict[str, list[str]]:
+    """Their ids by difficulty, easiest first."""
+    return {
+        level.value: [template.id for template in templates if template.difficulty is level]
+        for level in Difficulty
+    }
