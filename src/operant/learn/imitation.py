@@ -23,6 +23,7 @@ from operant.errors import ConfigError, OperantError
 __all__ = ["Cloning", "CloningReport", "Lessons"]
 
 Arrays = dict[str, npt.NDArray[Any]]
+LOOKS_AT_WIDGETS = 0.1  # share of clicks on widgets that teach the worker too
 HEADS = ("kind", "target", "first", "last", "key")
 
 
@@ -171,7 +172,11 @@ class Cloning:
         ]
         actions["crop"] = torch.from_numpy(np.stack(crops)).to(device)
         actions["refine"] = torch.from_numpy(-moved.astype(np.float32) / reach).to(device)
-        actions["refined"] = self.policy.manager.points[actions["kind"]]
+        # The worker is asked about points of the map; of the others a few are enough to learn from.
+        points = self.policy.manager.points[actions["kind"]]
+        on_map = actions["target"] >= self.policy.perception.rows
+        some = torch.from_numpy(self.random.random(len(rows)) < LOOKS_AT_WIDGETS).to(device)
+        actions["refined"] = points * (on_map | some)
         return seen, actions
 
     @torch.no_grad()
