@@ -118,3 +118,79 @@ def _log_at(level: str) -> None:
 
     logger.remove()
     logger.add(sys.stderr, level=level)
+
+
+Demos = Annotated[
+    list[Path], typer.Option(help="Directory of demonstrations; may be given several times.", exists=True)
+]
+InitFrom = Annotated[Path | None, typer.Option(help="Begin with the weights of this checkpoint.")]
+
+
+@app.command()
+def clone(
+    demos: Demos,
+    out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
+    minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn.")] = 15.0,
+    learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 1e-3,
+    init_from: InitFrom = None,
+    seed: Annotated[int, typer.Option(help="Decides first weights and the order of lessons.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 2,
+) -> None:
+    """Clone the behaviour that demonstrations show (see operant demos collect)."""
+    from operant.learn.device import use_threads
+    from operant.learn.seeding import seed_everything
+    from operant.train.imitation import clone as learn
+    from operant.train.imitation import load_or_make, read_lessons
+
+    use_threads(threads)
+    seed_everything(seed)
+    policy = load_or_make(init_from)
+    lessons = read_lessons(demos, tell=_say)
+    loss = learn(policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, tell=_say)
+    _say(f"{out} | loss {loss:.3f} | {policy.parameter_count} parameters")
+
+
+@app.command()
+def dagger(
+    demos: Demos,
+    out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
+    init_from: Annotated[
+        Path, typer.Option(help="The learner, as operant train clone left it.", exists=True)
+    ],
+    rounds: Annotated[int, typer.Option(min=1, help="How often to play and to learn.")] = 4,
+    episodes: Annotated[int, typer.Option(min=1, help="Instances of every template in a round.")] = 2,
+    minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn in each round.")] = 8.0,
+    learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 5e-4,
+    beta: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of the oracle's steps in round 1.")
+    ] = 0.3,
+    suite: Annotated[str, typer.Option(help="The suite to play.")] = "core",
+    difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
+    only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="The first seed of the instances.")] = 10_000,
+    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 3,
+    threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 2,
+) -> None:
+    """Let the learner play while the oracles say what they would have done, and learn from that (DAgger)."""
+    from operant.learn.device import use_threads
+    from operant.tasks.suites import load_suite
+    from operant.train.imitation import dagger as learn
+    from operant.train.imitation import load_or_make
+    from operant.types import Difficulty
+
+    use_threads(threads)
+    level = None if difficulty is None else Difficulty(difficulty.upper())
+    templates = [
+        one
+        for one in load_suite(suite)
+        if not one.unseen and only in one.id and level in (None, one.difficulty)
+    ]
+    learn(
+        load_or_make(init_from), templates, demos, out,
+        rounds=rounds, episodes=episodes, minutes=minutes, learning_rate=learning_rate, beta=beta,
+        first_seed=seed, workers=workers, tell=_say,
+    )  # fmt: skip
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)

@@ -90,7 +90,8 @@ class Squeeze(nn.Module):
 
     def forward(self, picture: Tensor) -> Tensor:
         whole = F.adaptive_avg_pool2d(picture, 1)
-        return picture * self.up(F.silu(self.down(whole))).sigmoid()
+        weights: Tensor = self.up(F.silu(self.down(whole))).sigmoid()
+        return picture * weights
 
 
 class InvertedResidual(nn.Module):
