@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TaskEnvironment"]
 
+TREE_S = 15.0  # a crowded machine may be slow, which is nobody's failure
+
 
 class TaskEnvironment:
     """Begin a task on a desktop that is in its initial state, then step until the episode is over.
@@ -158,7 +160,7 @@ class TaskEnvironment:
             held_keys=tuple(self._keys),
             held_buttons=tuple(self._buttons),
             windows=tuple(desktop.windows()) if self.with_windows else (),
-            tree=desktop.accessibility(lines=True) if self.with_tree else None,
+            tree=desktop.accessibility(lines=True, timeout_s=TREE_S) if self.with_tree else None,
             error=error,
         )
         return self._seen

@@ -53,6 +53,7 @@ class Encoder(nn.Module):
         self.words = nn.EmbeddingBag(encoder.vocabulary, width, mode="sum", padding_idx=0)
         self.reader = make_reader(encoder)
         self.before = nn.Linear(width, width)
+        self.letters = nn.Linear(width, width)
         self.token_segment = nn.Embedding(SEGMENTS, width)
         self.row_segment = nn.Embedding(SEGMENTS, width)
         self.role = nn.Embedding(ROLES, width)
@@ -111,6 +112,7 @@ class Encoder(nn.Module):
         tokens = self._words(seen["token_words"][:, kept]) + self.before(
             self._words(seen["token_before"][:, kept])
         )
+        tokens = tokens + self.letters(self._words(seen["token_letters"][:, kept]))
         tokens = tokens + self.token_segment(segment[:, kept])
         instruction = int((kept < most).sum())
         read = self.reader(tokens[:, :instruction], token_there[:, :instruction], seen)

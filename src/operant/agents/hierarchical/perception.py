@@ -22,7 +22,16 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from operant.agents.hierarchical.config import HierarchicalConfig
-from operant.agents.hierarchical.words import COMMON, HASHES, TOKEN, WORD, hash_word, words_of
+from operant.agents.hierarchical.words import (
+    COMMON,
+    HASHES,
+    LETTERS,
+    TOKEN,
+    WORD,
+    hash_letters,
+    hash_word,
+    words_of,
+)
 from operant.envs.observations import FIELDS, write_state
 from operant.envs.screens import shrink
 from operant.types import ActionKind, Deed, Node, Observation, Window
@@ -158,6 +167,7 @@ class Perception:
                 "source": spaces.Box(0, 255, (SOURCE_BYTES,), np.uint8),
                 "token_words": ints(self.tokens, HASHES),
                 "token_before": ints(self.tokens, HASHES),
+                "token_letters": ints(self.tokens, LETTERS),
                 "token_row": ints(self.tokens),
                 "token_span": ints(self.tokens, 2),
                 "token_segment": spaces.Box(0, SEGMENTS, (self.tokens,), np.uint8),
@@ -274,6 +284,7 @@ class _Tokens:
     def _put(self, word: str, before: str, row: int, begin: int, end: int, segment: int) -> None:
         at, out = self.count, self.out
         out["token_words"][at] = hash_word(word, self.vocabulary)
+        out["token_letters"][at] = hash_letters(word, self.vocabulary)
         if before:
             out["token_before"][at] = hash_word(before, self.vocabulary)
         out["token_row"][at] = row

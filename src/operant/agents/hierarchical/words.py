@@ -10,9 +10,20 @@ import functools
 import re
 import zlib
 
-__all__ = ["COMMON", "HASHES", "TOKEN", "WORD", "hash_word", "shape_of", "words_of"]
+__all__ = [
+    "COMMON",
+    "HASHES",
+    "LETTERS",
+    "TOKEN",
+    "WORD",
+    "hash_letters",
+    "hash_word",
+    "shape_of",
+    "words_of",
+]
 
 HASHES = 4
+LETTERS = 6
 TOKEN = re.compile(r"\w+|[^\w\s]")
 WORD = re.compile(r"\w+")
 #: Words that say nothing about what a sentence and a widget have in common.
@@ -52,3 +63,13 @@ def hash_word(word: str, vocabulary: int) -> tuple[int, int, int, int]:
     parts = (f"w{word}", f"b{word[:3]}", f"e{word[-3:]}", f"s{shape_of(word)}")
     first, second, third, fourth = (1 + zlib.crc32(part.encode()) % (vocabulary - 1) for part in parts)
     return first, second, third, fourth
+
+
+@functools.lru_cache(maxsize=65536)
+def hash_letters(word: str, vocabulary: int) -> tuple[int, ...]:
+    """Rows for its first letters, each at its place: what is typed or clicked digit by digit needs them."""
+    letters = word[:LETTERS]
+    rows = [
+        1 + zlib.crc32(f"{place}{letter}".encode()) % (vocabulary - 1) for place, letter in enumerate(letters)
+    ]
+    return tuple(rows + [0] * (LETTERS - len(rows)))
