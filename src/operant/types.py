@@ -360,7 +360,11 @@ class Node:
             if node.box is None:
                 continue
             left, top, width, height = node.box
-            if left <= x < left + width and top <= y < top + height and (found is None or width * height <= area):
+            if (
+                left <= x < left + width
+                and top <= y < top + height
+                and (found is None or width * height <= area)
+            ):
                 found, area = node, width * height
         return found
 

@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "operant.cli.tasks",
         "Browse tasks, try one in a desktop, and check suites and their verifiers.",
     ),
+    "demos": ("operant.cli.demos", "Record how the tasks' oracles do it, to learn from."),
     "eval": ("operant.cli.evaluate", "Let an agent play a suite of tasks, and say how well it did."),
     "train": ("operant.cli.train", "Let an agent learn by reinforcement learning, on sandboxed desktops."),
     "results": ("operant.cli.results", "Show and compare the results of evaluations."),

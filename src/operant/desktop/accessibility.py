@@ -358,7 +358,9 @@ class Accessibility:
                 )
 
 
-def _common(box: tuple[int, ...], frame: tuple[int, int, int, int] | None) -> tuple[int, int, int, int] | None:
+def _common(
+    box: tuple[int, ...], frame: tuple[int, int, int, int] | None
+) -> tuple[int, int, int, int] | None:
     """A box, if most of its height is in sight; its width is left as it is."""
     x, y, width, height = box
     if frame is None or width <= 0 or height <= 0:

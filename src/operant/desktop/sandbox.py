@@ -259,7 +259,9 @@ class SandboxDesktop:
             if self._accessibility is None:
                 self._accessibility = Accessibility(self._running_episode())
             focused = next((w for w in reversed(list_windows(self._open().display)) if w.focused), None)
-            return self._accessibility.tree(scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit, lines=lines)
+            return self._accessibility.tree(
+                scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit, lines=lines
+            )
 
     @property
     def clipboard(self) -> Clipboard:

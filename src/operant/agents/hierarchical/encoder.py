@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.perception import ROLES, ROW_FEATURES, SEGMENTS
 from operant.agents.hierarchical.text import make_reader, transformer_layer
-from operant.agents.hierarchical.vision import LOOKS, make_vision
+from operant.agents.hierarchical.vision import CELL, LOOKS, make_vision
 from operant.agents.trainable import Tensors
 from operant.envs.observations import FIELDS
 
@@ -35,7 +35,7 @@ class Encoded:
     rows: Tensor
     """(batch, rows, width), cut likewise"""
     cells: Tensor
-    """(batch, cells, width)"""
+    """(batch, cells, CELL)"""
     token_there: Tensor
     token_index: Tensor
     """Which of the perceived tokens they are."""
@@ -67,7 +67,7 @@ class Encoder(nn.Module):
         self.look_place = nn.Parameter(torch.randn(LOOKS[0] * LOOKS[1], width) * 0.02)
         self.joint = nn.ModuleList(transformer_layer(encoder) for _ in range(encoder.joint_layers))
         self.norm = nn.LayerNorm(width)
-        self.steer = nn.Linear(width, 2 * width)
+        self.steer = nn.Linear(width, 2 * CELL)
         nn.init.normal_(self.words.weight, std=0.5)
 
     def forward(self, seen: Tensors) -> Encoded:

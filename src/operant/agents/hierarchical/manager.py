@@ -17,6 +17,7 @@ from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.encoder import Encoded
 from operant.agents.hierarchical.meta_actions import GRID, POINTING
+from operant.agents.hierarchical.vision import CELL
 from operant.agents.trainable import Tensors
 
 __all__ = ["Manager"]
@@ -25,6 +26,9 @@ NEVER = -1e9
 
 
 class Manager(nn.Module):
+    points: Tensor
+    """Which kinds need a place: 1 or 0."""
+
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         width, manager = config.encoder.width, config.manager
@@ -64,34 +68,36 @@ class MapPointing(nn.Module):
         self.rows = config.encoder.widgets + config.encoder.history
         self.ask = _join(2 * width, width)
         self.ask_end = _join(3 * width, width)
-        self.by_row, self.by_cell = nn.Linear(width, width), nn.Linear(width, width)
+        self.by_row, self.by_cell = nn.Linear(width, width), nn.Linear(width, CELL)
+        self.cell = nn.Linear(CELL, width)
         self.offset, self.end_offset = _head(3 * width, 2), _head(3 * width, 2)
         self.log_std = nn.Parameter(torch.full((2,), -1.5))
 
     def forward(
         self, known: Encoded, seen: Tensors, about: Tensor, points: Tensor, drags: Tensor, choices: Choices
     ) -> Tensor:
-        places = torch.cat([self._padded(known.rows), known.cells], 1)
         target = choices.index("target", self._logits(self.ask(about), known), points)
-        more = torch.cat([about, _at(places, target)], -1)
+        place = self._place(target, known)
+        more = torch.cat([about, place], -1)
         offset = choices.pair("offset", _within(self.offset(more)), self.log_std, points)
         end = choices.index("end", self._logits(self.ask_end(more), known), drags)
-        last = torch.cat([about, _at(places, end)], -1)
+        last = torch.cat([about, self._place(end, known)], -1)
         end_offset = choices.pair("end_offset", _within(self.end_offset(last)), self.log_std, drags)
         choices.actions["point"] = self._point(target, offset, seen)
         choices.actions["end_point"] = self._point(end, end_offset, seen)
-        return _at(places, target)
+        return place
 
-    def _padded(self, rows: Tensor) -> Tensor:
-        return F.pad(rows, (0, 0, 0, self.rows - rows.shape[1]))
+    def _place(self, target: Tensor, known: Encoded) -> Tensor:
+        """What is known of targets: (batch, width)."""
+        cell: Tensor = self.cell(_at(known.cells, (target - self.rows).clamp(min=0)))
+        row = _at(known.rows, target.clamp(max=known.rows.shape[1] - 1))
+        return torch.where((target >= self.rows)[:, None], cell, row)
 
     def _logits(self, query: Tensor, known: Encoded) -> Tensor:
         scale = math.sqrt(query.shape[-1])
         rows = (known.rows @ self.by_row(query)[..., None])[..., 0] / scale
-        rows = F.pad(
-            rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER
-        )
-        cells = (known.cells @ self.by_cell(query)[..., None])[..., 0] / scale
+        rows = F.pad(rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER)
+        cells = (known.cells @ self.by_cell(query)[..., None])[..., 0] / math.sqrt(CELL)
         # There are a thousand cells: without the handicap, exploration would never meet a widget.
         handicap = math.log(cells.shape[1] / 8) if self.rows else 0.0
         return torch.cat([rows, cells - handicap], 1)

@@ -93,10 +93,11 @@ class MetaActions:
 
     def blank(self) -> Arrays:
         """A meta-action with nothing in it."""
-        whole = {name: np.zeros((), np.int64) for name in ("kind", "target", "end", "first", "last", "enter", "key", "scroll")}
-        pairs = {
-            name: np.full(2, 0.5, np.float32) for name in ("offset", "end_offset", "point", "end_point")
+        whole = {
+            name: np.zeros((), np.int64)
+            for name in ("kind", "target", "end", "first", "last", "enter", "key", "scroll")
         }
+        pairs = {name: np.full(2, 0.5, np.float32) for name in ("offset", "end_offset", "point", "end_point")}
         return {
             **whole,
             **pairs,
@@ -124,7 +125,9 @@ class MetaActions:
         x, y = point.x * width, point.y * height
         boxes = seen["row_box"].astype(np.float64)
         left, top, across, down = boxes.T
-        inside = (seen["row_segment"] == 1) & (x >= left) & (x < left + across) & (y >= top) & (y < top + down)
+        inside = (
+            (seen["row_segment"] == 1) & (x >= left) & (x < left + across) & (y >= top) & (y < top + down)
+        )
         if inside.any():
             area = np.where(inside, across * down, np.inf)
             row = int(len(area) - 1 - area[::-1].argmin())  # the innermost of equals
@@ -177,8 +180,8 @@ class MetaActions:
 def _find_span(wanted: bytes, seen: Mapping[str, npt.NDArray[Any]]) -> tuple[int, int] | None:
     """The first span of tokens that says exactly this: in the instruction, else one that is shown."""
     source, spans, segments = seen["source"].tobytes(), seen["token_span"], seen["token_segment"]
-    starts = {int(spans[index, 0]): index for index in np.flatnonzero(segments == 1)}
-    ends = {int(spans[index, 1]): index for index in np.flatnonzero(segments == 1)}
+    starts = {int(spans[index, 0]): int(index) for index in np.flatnonzero(segments == 1)}
+    ends = {int(spans[index, 1]): int(index) for index in np.flatnonzero(segments == 1)}
     at = source.find(wanted) if wanted else -1
     while at >= 0:
         if at in starts and at + len(wanted) in ends:

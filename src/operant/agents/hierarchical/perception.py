@@ -260,7 +260,9 @@ class _Tokens:
             word = match.group()
             lower = word.lower()
             near = 3 if lower in wanted else near - 1
-            if any(sign.isdigit() for sign in word) or (near >= 0 and lower not in wanted and word[0].isalnum()):
+            if any(sign.isdigit() for sign in word) or (
+                near >= 0 and lower not in wanted and word[0].isalnum()
+            ):
                 raw = _number_around(text, match.start(), match.end()).encode()
                 if self.count >= most or self.bytes + len(raw) > SOURCE_BYTES:
                     return

@@ -78,7 +78,8 @@ class HierarchicalPolicy(TrainablePolicy):
         """Observations as a batch on the policy's device."""
         coded = [self.perception.encode(one) for one in observations]
         return {
-            name: torch.from_numpy(np.stack([one[name] for one in coded])).to(self.device) for name in coded[0]
+            name: torch.from_numpy(np.stack([one[name] for one in coded])).to(self.device)
+            for name in coded[0]
         }
 
     @property
@@ -111,7 +112,7 @@ class HierarchicalPolicy(TrainablePolicy):
             actions["refine"] = torch.zeros_like(actions["point"])
         actions["refined"] = refined
         self._spell(actions, observations)
-        return Sampled(actions, choices.log_prob, self.manager.value(known.summary)[:, 0].float())
+        return Sampled(actions, choices.log_prob, self._value(known))
 
     def _refinable(self, actions: Tensors) -> Tensor:
         """Points that came from the map, not from a box that is known."""
@@ -143,9 +144,7 @@ class HierarchicalPolicy(TrainablePolicy):
     def judge(self, observations: Tensors, actions: Tensors) -> Judged:
         known: Encoded = self.encoder(observations)
         choices = self.judge_choices(known, observations, actions)
-        return Judged(
-            choices.log_prob, self.manager.value(known.summary)[:, 0].float(), dict(choices.entropies)
-        )
+        return Judged(choices.log_prob, self._value(known), dict(choices.entropies))
 
     def judge_choices(self, known: Encoded, observations: Tensors, actions: Tensors) -> Choices:
         """Every head apart."""
@@ -161,7 +160,11 @@ class HierarchicalPolicy(TrainablePolicy):
 
     def value(self, observations: Tensors) -> Tensor:
         known: Encoded = self.encoder(observations)
-        return self.manager.value(known.summary)[:, 0].float()
+        return self._value(known)
+
+    def _value(self, known: Encoded) -> Tensor:
+        value: Tensor = self.manager.value(known.summary)[:, 0]
+        return value.float()
 
     # Files.
 
@@ -217,7 +220,14 @@ class HierarchicalPolicy(TrainablePolicy):
             state = torch.load(path, map_location="cpu", weights_only=True)
         except FileNotFoundError as error:
             raise CheckpointError(f"there is no checkpoint {path}") from error
-        except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+        except (
+            OSError,
+            RuntimeError,
+            EOFError,
+            ValueError,
+            pickle.UnpicklingError,
+            zipfile.BadZipFile,
+        ) as error:
             raise CheckpointError(
                 f"{path} can't be read as a checkpoint: {str(error).splitlines()[0][:160]}",
                 hint="it is damaged, or holds more than tensors",

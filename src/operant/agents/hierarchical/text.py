@@ -17,7 +17,13 @@ __all__ = ["make_reader", "transformer_layer"]
 
 def transformer_layer(config: EncoderConfig) -> nn.TransformerEncoderLayer:
     return nn.TransformerEncoderLayer(
-        config.width, config.heads, 3 * config.width, config.dropout, F.gelu, batch_first=True, norm_first=True
+        config.width,
+        config.heads,
+        3 * config.width,
+        config.dropout,
+        F.gelu,
+        batch_first=True,
+        norm_first=True,
     )
 
 

@@ -15,39 +15,36 @@ from torch import Tensor, nn
 from operant.agents.hierarchical.meta_actions import GRID
 from operant.errors import MissingDependency
 
-__all__ = ["LOOKS", "make_vision"]
+__all__ = ["CELL", "LOOKS", "make_vision"]
 
+#: Numbers that are known of each cell of the map.
+CELL = 32
 #: How many coarse tokens the screen is summed up in: columns and rows.
 LOOKS = (5, 4)
 
 
 class SmallVision(nn.Module):
-    """Strided convolutions: 160x100 pixels -> 40x25 cells -> 20x13 -> 10x7, and back up to the cells."""
+    """Strided convolutions: 160x100 pixels -> 40x25 cells -> 20x13 -> 10x7, and back up to the cells.
+
+    The map is thin on purpose: there are a thousand cells, and memory is what they cost.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.stem = nn.Sequential(
-            nn.Conv2d(3, 32, 5, stride=4, padding=2), nn.GELU(), nn.Conv2d(32, 48, 3, padding=1), nn.GELU()
+            nn.Conv2d(3, 24, 5, stride=4, padding=2), nn.GELU(), nn.Conv2d(24, CELL, 3, padding=1), nn.GELU()
         )
-        self.middle = nn.Sequential(nn.Conv2d(48, 96, 3, stride=2, padding=1), nn.GELU())
-        self.deep = nn.Sequential(
-            nn.Conv2d(96, width, 3, stride=2, padding=1), nn.GELU(), nn.Conv2d(width, width, 3, padding=1)
-        )
-        self.fine = nn.Conv2d(48, width, 1)
-        self.up = nn.Conv2d(96, width, 1)
+        self.middle = nn.Sequential(nn.Conv2d(CELL, 64, 3, stride=2, padding=1), nn.GELU())
+        self.deep = nn.Sequential(nn.Conv2d(64, width, 3, stride=2, padding=1), nn.GELU())
+        self.up = nn.Conv2d(64, CELL, 1)
+        self.far_up = nn.Conv2d(width, CELL, 1)
 
     def forward(self, screen: Tensor) -> tuple[Tensor, Tensor]:
-        """(batch, 3, height, width) in [0, 1] -> the map (batch, width, rows, columns) and the deep features."""
+        """(batch, 3, height, width) in [0, 1] -> the map (batch, CELL, rows, columns) and the deep features."""
         fine = self.stem(screen)
         middle = self.middle(fine)
         deep = self.deep(middle)
-        size = (GRID[1], GRID[0])
-        cells = (
-            F.interpolate(self.fine(fine), size, mode="nearest")
-            + F.interpolate(self.up(middle), size, mode="nearest")
-            + F.interpolate(deep, size, mode="nearest")
-        )
-        return cells, deep
+        return _to_grid(fine) + _to_grid(self.up(middle)) + _to_grid(self.far_up(deep)), deep
 
 
 class TorchvisionVision(nn.Module):
@@ -64,8 +61,9 @@ class TorchvisionVision(nn.Module):
         self.body: nn.Module = getattr(models, name)(weights=None).features
         with torch.no_grad():
             shapes = [part.shape for part in self._features(torch.zeros(1, 3, 64, 64))]
-        self.fine = nn.Conv2d(shapes[0][1], width, 1)
+        self.fine = nn.Conv2d(shapes[0][1], CELL, 1)
         self.deep = nn.Conv2d(shapes[-1][1], width, 1)
+        self.far_up = nn.Conv2d(width, CELL, 1)
 
     def _features(self, screen: Tensor) -> list[Tensor]:
         """Where the picture is an eighth as large, and at the end."""
@@ -80,9 +78,12 @@ class TorchvisionVision(nn.Module):
     def forward(self, screen: Tensor) -> tuple[Tensor, Tensor]:
         fine, deep = self._features(screen)
         deep = self.deep(deep)
-        size = (GRID[1], GRID[0])
-        cells = F.interpolate(self.fine(fine), size, mode="nearest")
-        return cells + F.interpolate(deep, size, mode="nearest"), deep
+        return _to_grid(self.fine(fine)) + _to_grid(self.far_up(deep)), deep
+
+
+def _to_grid(picture: Tensor) -> Tensor:
+    size = (GRID[1], GRID[0])
+    return picture if picture.shape[-2:] == size else F.interpolate(picture, size, mode="nearest")
 
 
 def make_vision(name: str, width: int) -> Any:

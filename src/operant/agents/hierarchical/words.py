@@ -17,7 +17,12 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 WORD = re.compile(r"\w+")
 #: Words that say nothing about what a sentence and a widget have in common.
 COMMON = frozenset(
-    "a an and as at be by for from has in into is it its of on or that the then there this to with".split()
+    words
+    for line in (
+        "a an and as at be by for from has in into is it its",
+        "of on or that the then there this to with",
+    )
+    for words in line.split()
 )
 
 

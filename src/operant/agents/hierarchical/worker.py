@@ -58,10 +58,12 @@ class Worker(nn.Module):
         return torch.from_numpy(out).to(points.device)
 
     def forward(self, summary: Tensor, crops: Tensor, used: Tensor, choices: Choices) -> Tensor:
-        """Corrections in units of the reach."""
-        picture = crops.permute(0, 3, 1, 2).to(summary.dtype) / 255.0
-        mean = torch.tanh(self.correct(torch.cat([summary, self.look(picture)], -1)))
-        return choices.pair("refine", mean, self.log_std, used)
+        """Corrections in units of the reach. Only what is used is looked at."""
+        rows = torch.nonzero(used)[:, 0]
+        picture = crops[rows].permute(0, 3, 1, 2).to(summary.dtype) / 255.0
+        mean = torch.tanh(self.correct(torch.cat([summary[rows], self.look(picture)], -1)))
+        means = torch.zeros(len(summary), 2, dtype=mean.dtype, device=mean.device).index_copy(0, rows, mean)
+        return choices.pair("refine", means, self.log_std, used)
 
     def moved(self, points: Tensor, refine: Tensor, used: Tensor, seen: Tensors) -> Tensor:
         """The points after the correction."""

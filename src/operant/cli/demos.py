@@ -1,0 +1,70 @@
+"""``operant demos``: record how the oracles do it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+app = typer.Typer(help="Record demonstrations of the tasks' oracles, to learn from.", no_args_is_help=True)
+
+
+@app.callback()
+def main() -> None:
+    """Record demonstrations of the tasks' oracles, to learn from."""
+
+
+@app.command()
+def collect(
+    out: Annotated[Path, typer.Option(help="Directory for the recordings; those there are kept.")],
+    suite: Annotated[str, typer.Option(help="The suite.")] = "core",
+    difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
+    only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
+    episodes: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+) -> None:
+    """Let the oracles play training instances and record what the hierarchical agent would have perceived."""
+    from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+    from operant.rollout.collection import collect_demonstrations
+    from operant.tasks.suites import load_suite
+    from operant.types import Difficulty
+
+    level = None if difficulty is None else Difficulty(difficulty.upper())
+    templates = [
+        template
+        for template in load_suite(suite)
+        if not template.unseen and only in template.id and level in (None, template.difficulty)
+    ]
+    if not templates:
+        raise typer.BadParameter("no template is left; unseen ones are never used for training")
+    # Seeds outside: a collection that is cut off has some of every template.
+    tasks = [template.instance(seed + k, "train") for k in range(episodes) for template in templates]
+    console = Console(stderr=True)
+    columns = (TextColumn("demonstrations"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("", total=len(tasks))
+        done = collect_demonstrations(
+            tasks,
+            out,
+            HierarchicalViewpoint(),
+            workers=workers,
+            tell=lambda collected: progress.update(bar, completed=collected.episodes),
+        )
+    summary: dict[str, Any] = {
+        "episodes": done.episodes,
+        "successes": done.successes,
+        "steps": done.steps,
+        "infra_errors": done.infra_errors,
+        "inexpressible": dict(done.inexpressible.most_common(20)),
+        "unsolved": sorted(task for task, seen in done.by_task.items() if not all(seen)),
+    }
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+    else:
+        console.print(f"{done.successes} of {done.episodes} episodes, {done.steps} steps in {out}")

@@ -1,0 +1,100 @@
+"""Many demonstrations at once: jobs, desktops, files."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from operant.config.desktop import DesktopConfig
+from operant.desktop.pool import DesktopPool
+from operant.envs.task_environment import TaskEnvironment
+from operant.rollout.demonstrations import Apprentice, Viewpoint
+from operant.rollout.loop import run_episode
+from operant.tasks.task import Task
+from operant.types import Action, Observation, Outcome
+
+__all__ = ["Collected", "collect_demonstrations"]
+
+TRIES = 2
+
+
+@dataclass
+class Collected:
+    """What came of it."""
+
+    episodes: int = 0
+    steps: int = 0
+    successes: int = 0
+    infra_errors: int = 0
+    inexpressible: Counter[str] = field(default_factory=Counter)
+    by_task: dict[str, list[bool]] = field(default_factory=dict)
+
+
+def collect_demonstrations(
+    tasks: Sequence[Task],
+    directory: Path,
+    viewpoint: Viewpoint,
+    *,
+    workers: int = 3,
+    learner: Callable[[Observation], Action] | None = None,
+    beta: float = 0.0,
+    keep_failures: bool = False,
+    config: DesktopConfig | None = None,
+    tell: Callable[[Collected], None] = lambda collected: None,
+    stop: threading.Event | None = None,
+) -> Collected:
+    """Play every task and write its lessons. Failures of an oracle teach nothing and are not kept."""
+    stop = stop or threading.Event()
+    jobs: queue.SimpleQueue[tuple[Task, int]] = queue.SimpleQueue()
+    for task in tasks:
+        jobs.put((task, 0))
+    collected, lock = Collected(), threading.Lock()
+    failure: list[BaseException] = []
+
+    def work(pool: DesktopPool) -> None:
+        apprentice = Apprentice(viewpoint, learner, beta)
+        try:
+            while not stop.is_set():
+                try:
+                    task, tries = jobs.get_nowait()
+                except queue.Empty:
+                    return
+                with pool.lease(timeout_s=120) as desktop:
+                    environment = TaskEnvironment(desktop, with_tree=True)
+                    result = run_episode(apprentice, environment, task, seed=task.seed or 0, stop=stop)
+                recording = apprentice.recording
+                recording.success = result.success
+                if result.outcome is Outcome.INFRA_ERROR:
+                    if tries < TRIES:
+                        jobs.put((task, tries + 1))
+                elif recording.lessons and (result.success or keep_failures):
+                    recording.write(directory)
+                with lock:
+                    collected.infra_errors += result.outcome is Outcome.INFRA_ERROR
+                    collected.episodes += 1
+                    collected.steps += len(recording.lessons)
+                    collected.successes += result.success
+                    collected.inexpressible.update(recording.inexpressible)
+                    collected.by_task.setdefault(task.id, []).append(result.success)
+                    tell(collected)
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            failure.append(error)
+            stop.set()
+
+    with DesktopPool(workers + 1, config) as pool:
+        threads = [threading.Thread(target=work, args=(pool,), daemon=True) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(0.2)
+        finally:
+            stop.set()
+    if failure:
+        raise failure[0]
+    return collected
