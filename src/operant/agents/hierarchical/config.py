@@ -54,6 +54,11 @@ class EncoderConfig(Config):
     """False leaves the instruction out, to see what it is worth."""
     dropout: float = Field(0.0, ge=0.0, lt=1.0)
 
+    @property
+    def rows(self) -> int:
+        """How many things are perceived at most; at least one, which may be nothing."""
+        return max(1, self.widgets + self.history)
+
 
 class ManagerConfig(Config):
     """What can be chosen, and how a place is."""

@@ -139,7 +139,7 @@ class Encoder(nn.Module):
         """(..., hashes) -> (..., width): the sum over the hashes of a thing's words."""
         flat = hashes.reshape(-1, hashes.shape[-1]).long()
         total: Tensor = self.words(flat)
-        return total.reshape(*hashes.shape[:-1], -1)
+        return total.reshape(*hashes.shape[:-1], self.config.width)
 
 
 def _kept(segment: Tensor, instruction: int) -> Tensor:

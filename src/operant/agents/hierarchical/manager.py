@@ -65,7 +65,7 @@ class MapPointing(nn.Module):
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         width = config.encoder.width
-        self.rows = config.encoder.widgets + config.encoder.history
+        self.rows = config.encoder.rows
         self.ask = _join(2 * width, width)
         self.ask_end = _join(3 * width, width)
         self.by_row, self.by_cell = nn.Linear(width, width), nn.Linear(width, CELL)
@@ -99,7 +99,7 @@ class MapPointing(nn.Module):
         rows = F.pad(rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER)
         cells = (known.cells @ self.by_cell(query)[..., None])[..., 0] / math.sqrt(CELL)
         # There are a thousand cells: without the handicap, exploration would never meet a widget.
-        handicap = math.log(cells.shape[1] / 8) if self.rows else 0.0
+        handicap = math.log(cells.shape[1] / 8)
         return torch.cat([rows, cells - handicap], 1)
 
     def _point(self, target: Tensor, offset: Tensor, seen: Tensors) -> Tensor:
@@ -107,10 +107,9 @@ class MapPointing(nn.Module):
         cell = (target - self.rows).clamp(min=0)
         corner = torch.stack([cell % GRID[0], cell // GRID[0]], -1).float()
         point = (corner + offset) / torch.tensor(GRID, device=target.device, dtype=torch.float32)
-        if self.rows:
-            box = _at(seen["row_box"].float(), target.clamp(max=self.rows - 1))
-            by_row = (box[:, :2] + offset * box[:, 2:]) / seen["size"].float().clamp(min=1.0)
-            point = torch.where((target >= self.rows)[:, None], point, by_row)
+        box = _at(seen["row_box"].float(), target.clamp(max=self.rows - 1))
+        by_row = (box[:, :2] + offset * box[:, 2:]) / seen["size"].float().clamp(min=1.0)
+        point = torch.where((target >= self.rows)[:, None], point, by_row)
         return point.clamp(0.0, 1.0 - 1e-6)
 
 
@@ -122,14 +121,16 @@ class GaussianPointing(nn.Module):
         width = config.encoder.width
         self.spot, self.end_spot = _head(2 * width, 2), _head(2 * width, 2)
         self.log_std = nn.Parameter(torch.full((2,), -1.2))
-        self.rows = config.encoder.widgets + config.encoder.history
+        self.rows = config.encoder.rows
 
     def forward(
         self, known: Encoded, seen: Tensors, about: Tensor, points: Tensor, drags: Tensor, choices: Choices
     ) -> Tensor:
-        choices.pair("point", torch.sigmoid(self.spot(about)), self.log_std, points)
-        choices.pair("end_point", torch.sigmoid(self.end_spot(about)), self.log_std, drags)
-        middle = torch.full_like(choices.actions["point"], 0.5)
+        spot = choices.pair("spot", torch.sigmoid(self.spot(about)), self.log_std, points)
+        end_spot = choices.pair("end_spot", torch.sigmoid(self.end_spot(about)), self.log_std, drags)
+        choices.actions["point"] = spot.clamp(0.0, 1.0 - 1e-6)
+        choices.actions["end_point"] = end_spot.clamp(0.0, 1.0 - 1e-6)
+        middle = torch.full_like(spot, 0.5)
         cell = torch.full_like(choices.actions["kind"], self.rows)
         choices.actions |= {"target": cell, "offset": middle, "end": cell, "end_offset": middle}
         return torch.zeros_like(known.summary)

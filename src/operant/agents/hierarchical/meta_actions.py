@@ -9,6 +9,7 @@
 | `first`, `last` | of the perceived tokens, a span to copy                                  | type, answer     |
 | `enter`      | whether Enter follows                                                       | type             |
 | `key`, `scroll` | index into the configured keys, notches                                  | key, scroll      |
+| `spot`, `end_spot` | x and y at once, for the Gaussian                                     | clicks, drag ... |
 | `refine`     | how far the worker moved the point, in units of its reach                   | points of cells  |
 | `point`, `end_point`, `text`, `text_length` | what it comes to: fractions of the screen, UTF-8      | the environment  |
 """
@@ -59,7 +60,7 @@ class MetaActions:
         self.kinds = manager.kinds
         self.chords = tuple(tuple(canonical_key(part) for part in key.split("+")) for key in manager.keys)
         self.scrolls = manager.scrolls
-        self.rows = config.encoder.widgets + config.encoder.history
+        self.rows = config.encoder.rows
         self.cells = GRID[0] * GRID[1]
 
     # To labels.
@@ -77,11 +78,11 @@ class MetaActions:
                 raise ActionNotExpressible(f"a {kind} without its place")
             target, offset = self._target(points[0], seen)
             out["target"][...], out["offset"][:] = target, offset
-            out["point"][:] = points[0].x, points[0].y
+            out["point"][:] = out["spot"][:] = points[0].x, points[0].y
         if kind == "drag":
             target, offset = self._target(points[-1], seen)
             out["end"][...], out["end_offset"][:] = target, offset
-            out["end_point"][:] = points[-1].x, points[-1].y
+            out["end_point"][:] = out["end_spot"][:] = points[-1].x, points[-1].y
         elif kind == "scroll":
             notches = np.asarray(self.scrolls, np.float64)
             out["scroll"][...] = int(np.abs(notches - action.dy).argmin())
@@ -97,7 +98,8 @@ class MetaActions:
             name: np.zeros((), np.int64)
             for name in ("kind", "target", "end", "first", "last", "enter", "key", "scroll")
         }
-        pairs = {name: np.full(2, 0.5, np.float32) for name in ("offset", "end_offset", "point", "end_point")}
+        places = ("offset", "end_offset", "point", "end_point", "spot", "end_spot")
+        pairs = {name: np.full(2, 0.5, np.float32) for name in places}
         return {
             **whole,
             **pairs,

@@ -144,7 +144,7 @@ class Perception:
         self.config = encoder
         self.with_tree = encoder.widgets > 0
         self.width, self.height = encoder.screen
-        self.rows = encoder.widgets + encoder.history
+        self.rows = encoder.rows
         self.tokens = encoder.instruction_tokens + encoder.reading_tokens
         small, many = np.iinfo(np.int16), self.rows
 

@@ -1,19 +1,18 @@
 """Networks that see the screen: a fine map to point at, and a few coarse tokens to think with.
 
-``small`` is made for CPUs. The torchvision networks are for GPUs; their features are brought to the same
-shapes, so that nothing else changes.
+``small`` is made for CPUs, EfficientNet and MobileNet are for those with more; their features are brought to
+the same shapes, so that nothing else changes.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from operant.agents.hierarchical.meta_actions import GRID
-from operant.errors import MissingDependency
+from operant.agents.hierarchical.mobile import MobileNetwork
 
 __all__ = ["CELL", "LOOKS", "make_vision"]
 
@@ -47,36 +46,18 @@ class SmallVision(nn.Module):
         return _to_grid(fine) + _to_grid(self.up(middle)) + _to_grid(self.far_up(deep)), deep
 
 
-class TorchvisionVision(nn.Module):
-    """A network of torchvision, cut off before its classifier, with its features at two depths."""
+class MobileVision(nn.Module):
+    """A known network, with its features brought to the same shapes."""
 
     def __init__(self, name: str, width: int) -> None:
         super().__init__()
-        try:
-            import torchvision.models as models
-        except ImportError as error:
-            raise MissingDependency(
-                f"{name} needs torchvision", hint="pip install torchvision, or use encoder.vision: small"
-            ) from error
-        self.body: nn.Module = getattr(models, name)(weights=None).features
-        with torch.no_grad():
-            shapes = [part.shape for part in self._features(torch.zeros(1, 3, 64, 64))]
-        self.fine = nn.Conv2d(shapes[0][1], CELL, 1)
-        self.deep = nn.Conv2d(shapes[-1][1], width, 1)
+        self.body = MobileNetwork(name)
+        self.fine = nn.Conv2d(self.body.fine_channels, CELL, 1)
+        self.deep = nn.Conv2d(self.body.channels, width, 1)
         self.far_up = nn.Conv2d(width, CELL, 1)
 
-    def _features(self, screen: Tensor) -> list[Tensor]:
-        """Where the picture is an eighth as large, and at the end."""
-        found: list[Tensor] = []
-        height = screen.shape[-2]
-        for layer in self.body.children():
-            screen = layer(screen)
-            if screen.shape[-2] * 8 >= height:
-                found[:] = [screen]
-        return [*found, screen]
-
     def forward(self, screen: Tensor) -> tuple[Tensor, Tensor]:
-        fine, deep = self._features(screen)
+        fine, deep = self.body(screen)
         deep = self.deep(deep)
         return _to_grid(self.fine(fine)) + _to_grid(self.far_up(deep)), deep
 
@@ -87,4 +68,4 @@ def _to_grid(picture: Tensor) -> Tensor:
 
 
 def make_vision(name: str, width: int) -> Any:
-    return SmallVision(width) if name == "small" else TorchvisionVision(name, width)
+    return SmallVision(width) if name == "small" else MobileVision(name, width)

@@ -1,0 +1,104 @@
+"""What the agent perceives of a desktop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
+from operant.agents.hierarchical.perception import Perception, read_rows
+from operant.agents.hierarchical.words import hash_word, shape_of, words_of
+from operant.types import Action, Deed, Node, Observation, Point, Window
+
+SHOWING = frozenset({"showing"})
+
+
+def observation(
+    instruction: str, *nodes: Node, windows: tuple[Window, ...] = (), history: tuple[Deed, ...] = ()
+) -> Observation:
+    tree = Node("frame", "", SHOWING, None, children=nodes)
+    return Observation(
+        np.zeros((800, 1280, 3), np.uint8), instruction, 0, 15, Point(0.5, 0.5),
+        windows=windows, tree=tree, history=history,
+    )  # fmt: skip
+
+
+def button(name: str, x: int = 100) -> Node:
+    return Node("push button", name, SHOWING | {"focusable"}, (x, 100, 80, 30))
+
+
+def test_a_word_is_hashed_the_same_way_everywhere_and_apart_from_others() -> None:
+    assert hash_word("harbor", 512) == hash_word("harbor", 512)
+    assert hash_word("harbor", 8192)[0] != hash_word("garden", 8192)[0]
+    assert all(0 < row < 512 for row in hash_word("quiet", 512))
+    assert words_of("Save as quiet-harbor.txt") == ["save", "as", "quiet", "harbor", "txt"]
+    assert shape_of("1234") != shape_of("abcd")
+
+
+def test_a_widget_is_matched_with_the_words_of_the_instruction_that_name_it() -> None:
+    perception = Perception(HierarchicalConfig())
+    seen = perception.encode(observation("Press the button Harbor.", button("Garden"), button("Harbor", 300)))
+    assert seen["match"][0].sum() == 0
+    assert seen["match"][1].nonzero()[0].tolist() == [3]  # Press the button Harbor
+    assert seen["row_box"][1].tolist() == [300, 100, 80, 30]
+
+
+def test_common_words_match_nothing() -> None:
+    perception = Perception(HierarchicalConfig())
+    assert perception.encode(observation("Close the window.", button("the")))["match"].sum() == 0
+
+
+def test_numbers_that_are_shown_can_be_read_with_their_decimals() -> None:
+    perception = Perception(HierarchicalConfig())
+    node = Node("text", "", SHOWING, (0, 0, 100, 20), text="Total: 37.75")
+    seen = perception.encode(observation("Answer with the total.", node))
+    tokens = np.flatnonzero(seen["token_segment"] == 2)
+    spans = [tuple(seen["token_span"][token]) for token in tokens]
+    assert b"37.75" in [seen["source"].tobytes()[begin:end] for begin, end in spans]
+
+
+def test_a_word_of_the_instruction_has_a_place_of_its_own_in_a_line_of_text() -> None:
+    line = Node("line", "", SHOWING, (100, 200, 200, 18), text="two rulers for Sofia")
+    rows = read_rows(observation("change rulers to mugs", line), 50, frozenset({"rulers", "mugs"}))
+    word = next(row for row in rows if row.role == "word")
+    assert word.box == (140, 200, 60, 18)  # characters 4 to 10 of 20
+
+
+def test_windows_offer_their_title_bars_unless_they_are_minimized() -> None:
+    shown = Window(1, "notes", "Mousepad", 1, 100, 60, 400, 300, True)
+    hidden = Window(2, "sums", "Galculator", 2, 0, 0, 10, 10, False, minimized=True)
+    rows = read_rows(observation("close it", windows=(hidden, shown)), 50, frozenset())
+    assert [row.role for row in rows] == ["window", "window", "title", "title end"]
+    assert rows[-1].box == (428, 38, 72, 22)
+
+
+def test_the_past_is_remembered_with_what_it_was_aimed_at() -> None:
+    perception = Perception(HierarchicalConfig())
+    deeds = (Deed(Action.click(Point(0.5, 0.5)), "Harbor"), Deed(Action.key("ctrl", "s")))
+    seen = perception.encode(observation("Press Harbor", button("Garden"), history=deeds))
+    assert (seen["row_segment"] == 2).sum() == 2
+    assert seen["match"][1].sum() == 1  # the click on Harbor
+
+
+def test_a_crowded_window_keeps_the_windows() -> None:
+    window = Window(1, "notes", "Mousepad", 1, 100, 60, 400, 300, True)
+    crowd = [button(f"b{index}") for index in range(300)]
+    rows = read_rows(observation("x", *crowd, windows=(window,)), 112, frozenset())
+    assert len(rows) == 112
+    assert rows[-1].role == "title end"
+
+
+@pytest.mark.parametrize("text", ["", "é" * 2000, "x" * 5000, "a\nb\tc", "日本語 の 名前.txt"])
+def test_any_instruction_can_be_perceived(text: str) -> None:
+    perception = Perception(HierarchicalConfig(encoder=EncoderConfig(widgets=0, history=0)))
+    seen = perception.encode(observation(text))
+    assert perception.space.contains(seen)
+
+
+def test_writing_over_an_old_observation_leaves_nothing_of_it() -> None:
+    perception = Perception(HierarchicalConfig())
+    out = perception.encode(observation("Press the button Harbor.", *[button(f"b{i}") for i in range(60)]))
+    again = perception.encode(observation("Hm.", button("Garden")), out)
+    fresh = perception.encode(observation("Hm.", button("Garden")))
+    for name, part in fresh.items():
+        np.testing.assert_array_equal(again[name], part, err_msg=name)
