@@ -18,6 +18,7 @@ from operant.errors import ConfigError
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.train import live, run
 from operant.train.live import LiveView, Wall
+from operant.train.live_film import WallFilm, next_film
 from operant.train.live_page import LivePage
 from operant.types import Action, Point
 
@@ -90,6 +91,16 @@ def test_the_action_is_drawn_where_it_is_done() -> None:
     near = np.asarray(picture)[65:85, 230:250].astype(int)
     red = (near[..., 0] > 180) & (near[..., 1] < 110) & (near[..., 2] < 120)
     assert red.sum() > 5
+
+
+def test_films_of_a_resumed_run_stand_side_by_side(tmp_path: Path) -> None:
+    for name in ("training.mp4", "training-2.mp4", "training-3.mp4"):
+        film = WallFilm(next_film(tmp_path))
+        film.add(Image.new("RGB", (65, 33), (200, 10, 10)))
+        film.close()
+        assert film.path == tmp_path / name
+        assert film.path.stat().st_size > 0
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:

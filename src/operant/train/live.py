@@ -21,7 +21,7 @@ from PIL import Image
 from operant.errors import OperantError
 from operant.rollout.describe import describe
 from operant.rollout.draw import draw_action, draw_caption
-from operant.train.live_film import WallFilm
+from operant.train.live_film import WallFilm, next_film
 from operant.train.live_page import LivePage
 from operant.types import Action, Point, Size
 
@@ -172,7 +172,7 @@ class LiveView:
     def __init__(self, env: DesktopVectorEnv, log_dir: Path, *, port: int = 0) -> None:
         self.wall = Wall(env)
         self.page = LivePage(self.wall, port)
-        self.film = WallFilm(log_dir / "training.mp4")
+        self.film = WallFilm(next_film(log_dir))
         self.watch = self.wall.watch
         self.update = self.wall.update
         self._over = threading.Event()

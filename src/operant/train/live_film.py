@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-__all__ = ["WallFilm"]
+__all__ = ["WallFilm", "next_film"]
 
 RATE = 10
+
+
+def next_film(directory: Path) -> Path:
+    """``training.mp4``, or with a number if a run that is resumed was filmed before."""
+    path, number = directory / "training.mp4", 2
+    while path.exists():
+        path, number = directory / f"training-{number}.mp4", number + 1
+    return path
 
 
 class WallFilm:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +17,7 @@ from operant.envs.desktop_env import DesktopFactory, start_desktop
 from operant.envs.rewards import InvalidPenalty, Progress, Reward, RewardHackAlarm, RewardTerm, StepCost
 from operant.envs.vector import DesktopVectorEnv
 from operant.envs.weighted_source import WeightedSource
-from operant.errors import CheckpointError, ConfigError
+from operant.errors import CheckpointError, ConfigError, MissingDependency
 from operant.train.config import EnvironmentConfig, TrainConfig
 from operant.train.preflight import check_new_run, check_writable
 from operant.train.tasks import choose_tasks, stages_of, starting_stage
@@ -44,6 +45,8 @@ def train(
     """Train a hierarchical agent, or a ``policy`` of one's own that has its ``perception`` and ``action_coder``."""
     if resume and init_from is not None:
         raise ConfigError("a run is resumed or started from other weights, not both", hint="leave one out")
+    if importlib.util.find_spec("torch") is None:
+        raise MissingDependency("PyTorch is not installed", hint="pip install 'operant[learn]'")
     config.check()
     templates = choose_tasks(config) if tasks is None else tasks
 
