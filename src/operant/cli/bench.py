@@ -74,6 +74,27 @@ def env(
     _deliver(result, as_json, out, lambda result: _goal_table("Environments", result, GOALS))
 
 
+@app.command()
+def agent(
+    as_json: Json = False,
+    out: Out = None,
+    num_envs: Annotated[int, typer.Option(min=1, help="Desktops to train on.")] = 8,
+    rollout_steps: Annotated[int, typer.Option(min=16, help="Steps between updates.")] = 256,
+    updates: Annotated[int, typer.Option(min=1, help="Updates that are measured.")] = 3,
+    train: Annotated[bool, typer.Option(help="Also train, and let stable-baselines3 train.")] = True,
+) -> None:
+    """How fast the hierarchical agent predicts and learns, beside EfficientNet and stable-baselines3."""
+    from operant.bench.agent import GOALS, measure_agent
+    from operant.bench.record import provenance
+
+    with _progress() as progress:
+        measured = measure_agent(
+            progress, num_envs=num_envs, rollout=rollout_steps, updates=updates, train=train
+        )
+        result = {**provenance(), **measured}
+    _deliver(result, as_json, out, lambda result: _goal_table("The hierarchical agent", result, GOALS))
+
+
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
