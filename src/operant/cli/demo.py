@@ -20,13 +20,17 @@ app = typer.Typer()
 PICTURE_WIDTH = 800
 HOLD_MS, LAST_MS = 250, 2500  # how long the pictures of the animation stay
 T = TypeVar("T")
+LEARNED = "core/files-open-folder-v1"
 
 
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where the moving picture goes.")] = Path("out/demo.gif"),
+    train: Annotated[bool, typer.Option(help="Also let an agent learn easy tasks from scratch.")] = True,
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long it learns.")] = 4.0,
+    tasks: Annotated[str, typer.Option(help="What it learns: ids, separated by commas.")] = LEARNED,
 ) -> None:
-    """Start a desktop, operate an application in it, show how long each part took, save a picture."""
+    """Start a desktop, operate applications in it, then let an agent learn: success before and after, pictures."""
     from rich.console import Console
     from rich.table import Table
 
@@ -50,7 +54,26 @@ def demo(
         table.add_row(what, f"{milliseconds:.1f}")
     console.print(table)
     console.print(f"{steps} actions, each until the screen had settled: median {film.median_ms:.1f} ms")
-    console.print(f"demo: done, {total} computed and noted; moving picture in {out}", soft_wrap=True)
+    console.print(f"{total} computed and noted; moving picture in {out}", soft_wrap=True)
+    if train:
+        _learn(console, out.parent / "learning", minutes, tasks.split(","))
+    console.print("demo: done", soft_wrap=True)
+
+
+def _learn(console: Any, directory: Path, minutes: float, tasks: list[str]) -> None:
+    """PPO from nothing on easy tasks."""
+    from operant.train.show import learn_and_show
+
+    shown = learn_and_show(
+        tasks, directory, minutes=minutes, tell=lambda line: console.print(line, soft_wrap=True)
+    )
+    before, after = shown.before["overall"], shown.after["overall"]
+    console.print(
+        f"learned {', '.join(tasks)} from scratch: {before['success']:.0%} -> {after['success']:.0%} of "
+        f"{after['n']} held-out instances after {shown.steps} steps in {shown.seconds:.0f} s; "
+        f"agent in {shown.checkpoint}, moving picture in {shown.gif}",
+        soft_wrap=True,
+    )
 
 
 def _compute(desktop: SandboxDesktop, log: Log, film: Film) -> str:
