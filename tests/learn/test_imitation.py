@@ -1,0 +1,95 @@
+"""Behaviour cloning: it learns what it is shown, and what it learned carries over to names never seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
+from operant.agents.hierarchical.policy import HierarchicalPolicy
+from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+from operant.envs.task_environment import TaskEnvironment
+from operant.errors import ConfigError
+from operant.learn.imitation import Cloning, Lessons
+from operant.rollout.demonstrations import Apprentice
+from operant.rollout.loop import run_episode
+from operant.testing import FakeDesktop
+from operant.testing.fake_tasks import PressInOrder
+from operant.types import Outcome
+
+CONFIG = HierarchicalConfig(
+    encoder=EncoderConfig(
+        width=32, heads=2, widgets=16, history=4, vocabulary=512, text_layers=1, joint_layers=1,
+        instruction_tokens=16, reading_tokens=4, screen=(80, 50),
+    )
+)  # fmt: skip
+
+
+def lessons_of(seeds: range) -> Lessons:
+    lessons, apprentice = Lessons(), Apprentice(HierarchicalViewpoint(CONFIG))
+    for seed in seeds:
+        with FakeDesktop() as desktop:
+            task = PressInOrder().instance(seed)
+            run_episode(apprentice, TaskEnvironment(desktop, with_tree=True), task)
+        recorded = apprentice.recording.lessons
+        arrays = {f"seen.{name}": np.stack([one.seen[name] for one in recorded]) for name in recorded[0].seen}
+        arrays |= {
+            f"label.{name}": np.stack([one.label[name] for one in recorded]) for name in recorded[0].label
+        }
+        arrays["patch"] = np.stack([one.patch for one in recorded])
+        lessons.add(task.id, arrays)
+    return lessons
+
+
+def solved(policy: HierarchicalPolicy, seed: int) -> bool:
+    with FakeDesktop() as desktop:
+        environment = TaskEnvironment(desktop, with_tree=True)
+        observation = environment.begin(PressInOrder().instance(seed, "heldout"))
+        while True:
+            transition = environment.step(policy.act(observation))
+            observation = transition.observation
+            if transition.over:
+                return transition.outcome is Outcome.SUCCESS
+
+
+def test_cloning_carries_over_to_names_never_seen() -> None:
+    torch.manual_seed(0)
+    lessons = lessons_of(range(60))
+    policy = HierarchicalPolicy(CONFIG)
+    before = sum(solved(policy.eval(), seed) for seed in range(12))
+    cloning = Cloning(policy, learning_rate=3e-3)
+    report = cloning.learn(lessons, epochs=30)
+    assert np.mean(report.losses[-5:]) < np.mean(report.losses[:5]) - 3
+    accuracy = cloning.accuracy(lessons, np.arange(len(lessons)))
+    assert accuracy["kind"] > 0.95
+    assert accuracy["target"] > 0.9
+    after = sum(solved(policy, seed) for seed in range(12))
+    assert before == 0
+    assert after >= 10
+
+
+def test_every_row_comes_once_an_epoch() -> None:
+    lessons = lessons_of(range(4))
+    rows = np.concatenate(list(lessons.batches(5, np.random.default_rng(0))))
+    assert sorted(rows) == list(range(len(lessons)))
+    assert set(lessons.tasks) == {"fake/press-in-order-v1"}
+
+
+def test_the_worker_is_shown_what_is_off_centre() -> None:
+    lessons = lessons_of(range(2))
+    cloning = Cloning(HierarchicalPolicy(CONFIG))
+    _, actions = cloning.batch(lessons, np.arange(len(lessons)))
+    reach, size = CONFIG.worker.reach, CONFIG.worker.crop
+    moved = (-actions["refine"].numpy() * reach).round().astype(int)
+    for row, (dx, dy) in enumerate(moved):
+        patch = lessons.rows["patch"][row]
+        np.testing.assert_array_equal(
+            actions["crop"][row].numpy(),
+            patch[reach + dy : reach + dy + size, reach + dx : reach + dx + size],
+        )
+
+
+def test_nothing_to_learn_from_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="nothing to learn"):
+        Cloning(HierarchicalPolicy(CONFIG)).learn(Lessons(), epochs=1)
