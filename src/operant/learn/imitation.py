@@ -190,6 +190,7 @@ class Cloning:
             used = self.policy.judge(seen, actions).entropy
             kind = (chosen["kind"] == actions["kind"]).float()
             for name in HEADS:
-                hits = (chosen[name] == actions[name]).float() * kind
-                right.setdefault(name, []).extend(hits[(used[name] != 0) | (name == "kind")].tolist())
+                if name in used:  # somebody in the batch uses it
+                    hits = (chosen[name] == actions[name]).float() * kind
+                    right.setdefault(name, []).extend(hits[(used[name] != 0) | (name == "kind")].tolist())
         return {name: float(np.mean(hits)) for name, hits in right.items() if hits}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -74,6 +75,13 @@ class Choices:
         entropy = (log_std + 0.5 * (1 + math.log(2 * math.pi))).sum(-1)
         self._put(head, chosen, log_prob, entropy, used)
         return chosen
+
+    def skip(self, like: Tensor, indices: Sequence[str] = (), pairs: Sequence[str] = ()) -> None:
+        """Heads that nobody in the batch uses: actions need something in their place."""
+        for head in indices:
+            self.actions[head] = torch.zeros(len(like), dtype=torch.int64, device=like.device)
+        for head in pairs:
+            self.actions[head] = torch.full((len(like), 2), 0.5, device=like.device)
 
     def _put(self, head: str, chosen: Tensor, log_prob: Tensor, entropy: Tensor, used: Tensor | None) -> None:
         self.actions[head] = chosen

@@ -23,6 +23,7 @@ from operant.agents.trainable import Tensors
 __all__ = ["Manager"]
 
 NEVER = -1e9
+PLACES = ("offset", "end_offset", "point", "end_point", "spot", "end_spot")
 
 
 class Manager(nn.Module):
@@ -47,12 +48,25 @@ class Manager(nn.Module):
         """Choose meta-actions, or judge the given ones."""
         kind = choices.index("kind", self.kind(known.summary))
         about = torch.cat([known.summary, self.meaning(kind)], -1)
-        place = self.pointing(known, seen, about, self.points[kind], self._is(kind, "drag"), choices)
         types, answers = self._is(kind, "type"), self._is(kind, "answer")
-        self.copying(known, seen, about, types + answers, types, choices)
-        choices.index("key", self.key(known.summary), self._is(kind, "key"))
-        about_place = torch.cat([known.summary, place], -1)
-        choices.index("scroll", self.scroll(about_place), self._is(kind, "scroll"))
+        points, keys, scrolls = self.points[kind], self._is(kind, "key"), self._is(kind, "scroll")
+        # A head that nobody in the batch uses is not asked: acting alone, that is most of them.
+        if points.any():
+            place = self.pointing(known, seen, about, points, self._is(kind, "drag"), choices)
+            if scrolls.any():
+                choices.index("scroll", self.scroll(torch.cat([known.summary, place], -1)), scrolls)
+        else:
+            choices.skip(kind, indices=("target", "end"), pairs=PLACES)
+        if not scrolls.any():
+            choices.skip(kind, indices=("scroll",))
+        if (types + answers).any():
+            self.copying(known, seen, about, types + answers, types, choices)
+        else:
+            choices.skip(kind, indices=("first", "last", "enter"))
+        if keys.any():
+            choices.index("key", self.key(known.summary), keys)
+        else:
+            choices.skip(kind, indices=("key",))
         return choices
 
     def _is(self, kind: Tensor, name: str) -> Tensor:
@@ -80,11 +94,13 @@ class MapPointing(nn.Module):
         place = self._place(target, known)
         more = torch.cat([about, place], -1)
         offset = choices.pair("offset", _within(self.offset(more)), self.log_std, points)
-        end = choices.index("end", self._logits(self.ask_end(more), known), drags)
-        last = torch.cat([about, self._place(end, known)], -1)
-        end_offset = choices.pair("end_offset", _within(self.end_offset(last)), self.log_std, drags)
+        choices.skip(target, indices=("end",), pairs=("end_offset", "end_point", "spot", "end_spot"))
         choices.actions["point"] = self._point(target, offset, seen)
-        choices.actions["end_point"] = self._point(end, end_offset, seen)
+        if drags.any():
+            end = choices.index("end", self._logits(self.ask_end(more), known), drags)
+            last = torch.cat([about, self._place(end, known)], -1)
+            end_offset = choices.pair("end_offset", _within(self.end_offset(last)), self.log_std, drags)
+            choices.actions["end_point"] = self._point(end, end_offset, seen)
         return place
 
     def _place(self, target: Tensor, known: Encoded) -> Tensor:

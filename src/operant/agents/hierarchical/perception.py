@@ -207,26 +207,38 @@ class Perception:
     def _write_rows(
         self, rows: list[Row], places: dict[str, list[int]], size: tuple[int, int], out: Arrays
     ) -> None:
+        if not rows:
+            return
         width, height = size
+        count, blank = len(rows), (0,) * HASHES
+        words: list[list[tuple[int, ...]]] = []
+        known: list[float] = []
+        states: list[list[bool]] = []
         for index, row in enumerate(rows):
-            out["row_role"][index] = hash_word(row.role, ROLES)[0]
-            x, y, w, h = row.box
-            out["row_box"][index] = np.clip((x, y, w, h), -32000, 32000)
-            known = 0
-            for place, word in enumerate(row.words):
-                out["row_words"][index, place] = hash_word(word, self.config.vocabulary)
-                if word in places:
-                    known += 1
-                    out["match"][index, places[word]] = 1
-            features = out["row_features"][index]
-            features[:8] = (
-                (x + w / 2) / width, (y + h / 2) / height, w / width, h / height, (w * h) / (width * height),
-                known / len(row.words) if row.words else 0.0, float(bool(row.text)), row.age / 8.0,
-            )  # fmt: skip
-            for place, state in enumerate(STATES):
-                features[8 + place] = state in row.states
-            np.clip(features, -4.0, 4.0, out=features)
-            out["row_segment"][index] = 2 if row.age else 1
+            hashes = [hash_word(word, self.config.vocabulary) for word in row.words]
+            words.append(hashes + [blank] * (WORDS - len(hashes)))
+            found = [word for word in row.words if word in places]
+            for word in found:
+                out["match"][index, places[word]] = 1
+            known.append(len(found) / len(row.words) if row.words else 0.0)
+            states.append([state in row.states for state in STATES])
+        # Filled in as whole columns: numpy is slow at single numbers.
+        boxes = np.array([row.box for row in rows], np.float32)
+        ages = np.array([row.age for row in rows], np.float32)
+        out["row_role"][:count] = [hash_word(row.role, ROLES)[0] for row in rows]
+        out["row_box"][:count] = np.clip(boxes, -32000, 32000)
+        out["row_words"][:count] = words
+        scaled = boxes / np.array([width, height, width, height], np.float32)
+        features = out["row_features"][:count]
+        features[:, :2] = scaled[:, :2] + scaled[:, 2:] / 2
+        features[:, 2:4] = scaled[:, 2:]
+        features[:, 4] = scaled[:, 2] * scaled[:, 3]
+        features[:, 5] = known
+        features[:, 6] = [bool(row.text) for row in rows]
+        features[:, 7] = ages / 8.0
+        features[:, 8:] = states
+        np.clip(features, -4.0, 4.0, out=features)
+        out["row_segment"][:count] = np.where(ages > 0, 2, 1)
 
 
 class _Tokens:
