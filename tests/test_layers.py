@@ -50,6 +50,10 @@ QUARANTINE = {
     "transformers": {"agents", "learn", "cluster"},
     "peft": {"agents", "learn", "cluster"},
     "fastapi": {"service"},
+    "starlette": {"service"},
+    "uvicorn": {"service"},
+    "nicegui": {"service"},
+    "prometheus_client": {"service"},
     "typer": {"cli"},
     "rich": {"cli", "evaluation"},
 }

@@ -49,7 +49,7 @@ class Metrics:
     """One set for each application, so that two of them in one process do not mix."""
 
     def __init__(self) -> None:
-        disable_created_metrics()  # a second series for each counter, that nobody asks for
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each counter, that nobody asks for
         self.registry = CollectorRegistry()
         self.started = time.time()
         self._lock = threading.Lock()

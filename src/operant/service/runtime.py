@@ -183,12 +183,12 @@ class Runtime:
         """Do something that waits for desktops or disks in a thread, in the name of this request."""
         context = contextvars.copy_context()
         call: Any = lambda: context.run(work, *args, **kwargs)  # noqa: E731
-        return await asyncio.get_running_loop().run_in_executor(self._desk, call)  # type: ignore[no-any-return]
+        return await asyncio.get_running_loop().run_in_executor(self._desk, call)
 
     async def watch(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Look at a desktop in a thread that no action can hold up."""
         call: Any = lambda: work(*args, **kwargs)  # noqa: E731
-        return await asyncio.get_running_loop().run_in_executor(self._windows, call)  # type: ignore[no-any-return]
+        return await asyncio.get_running_loop().run_in_executor(self._windows, call)
 
     def _ended(self, attempt: Attempt, result: EpisodeResult) -> None:
         self.metrics.ended(attempt.task.id, attempt.task.difficulty.value, result.outcome.value)

@@ -153,7 +153,7 @@ class Attempts:
         except OperantError as error:
             logger.warning("attempt {} failed: {}", attempt.id, error.message)
             attempt.move(Status.FAILED, error=error)
-        except Exception:  # an attempt that is never over would be waited for for ever
+        except Exception:  # noqa: BLE001 - an attempt that is never over would be waited for for ever
             logger.exception("attempt {} failed unexpectedly", attempt.id)
             attempt.move(
                 Status.FAILED, error=ServiceNotReady("something unexpected went wrong; it is in the log")

@@ -7,6 +7,7 @@ A model that is switched meanwhile is used from the next batch on.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
@@ -96,10 +97,8 @@ class Batcher:
             await self._arrived.wait()
             if len(self._waiting) < self.size and self.size > 1 and self.wait_s:
                 self._full.clear()
-                try:
+                with contextlib.suppress(asyncio.TimeoutError):
                     await asyncio.wait_for(self._full.wait(), self.wait_s)
-                except asyncio.TimeoutError:
-                    pass
             batch = [self._waiting.popleft() for _ in range(min(self.size, len(self._waiting)))]
             if not self._waiting:
                 self._arrived.clear()

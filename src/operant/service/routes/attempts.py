@@ -127,7 +127,7 @@ def view_of(attempt: Attempt, *, status: str | None = None, secrets: list[str] |
         why = "it was cancelled"
     return AttemptView(
         id=attempt.id,
-        status=status or attempt.status,  # type: ignore[arg-type]
+        status=status or attempt.status,
         task_id=attempt.task.id,
         instruction=mask_text(attempt.task.instruction, hidden),
         model=attempt.model,

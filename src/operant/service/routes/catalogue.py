@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import FileResponse
@@ -22,7 +22,8 @@ __all__ = ["episode_view", "router", "task_row"]
 router = APIRouter(prefix="/api/v1", responses=PROBLEMS)
 
 Outcomes = Literal["success", "failure", "truncated", "infra_error", "verifier_error", "unfinished"]
-FILE = {200: {"content": {"application/octet-stream": {}, "image/png": {}, "application/json": {}}}}
+FILE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {}, "image/png": {}, "application/json": {}}}}
 
 
 @router.get("/tasks", response_model=list[TaskRow], tags=["tasks"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -26,7 +26,7 @@ __all__ = ["router", "view_of"]
 
 router = APIRouter(prefix="/api/v1", tags=["sessions"], responses=PROBLEMS)
 
-PICTURE = {
+PICTURE: dict[int | str, dict[str, Any]] = {
     200: {"content": {f"image/{kind}": {"schema": {"type": "string"}} for kind in ("png", "jpeg", "webp")}}
 }
 EncodingQuery = Annotated[Encoding, Query(description="How the picture is encoded.")]

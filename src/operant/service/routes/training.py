@@ -107,7 +107,7 @@ def view_of(run: Run) -> RunView:
     progress = run.progress()
     return RunView(
         id=run.id,
-        state=run.state,  # type: ignore[arg-type]
+        state=run.state,
         started=run.started,
         ended=run.ended,
         code=run.code,

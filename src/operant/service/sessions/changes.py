@@ -41,17 +41,18 @@ def changed_share(before: npt.NDArray[np.uint8], after: npt.NDArray[np.uint8]) -
 def _different(before: npt.NDArray[np.uint8], after: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     first, second = _words(before), _words(after)
     if first is not None and second is not None:
-        return ((first ^ second) & COLOURS) != 0
-    return (before != after).any(axis=2)
+        return np.not_equal((first ^ second) & COLOURS, 0)
+    return np.any(np.not_equal(before, after), axis=2)  # type: ignore[no-any-return]
 
 
 def _words(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32] | None:
     """A desktop's frame as whole pixels, if it is the view of four-byte pixels that desktops hand out."""
     base = frame.base
-    if isinstance(base, np.ndarray) and base.ndim == 3 and base.shape == (*frame.shape[:2], 4):
-        if base.dtype == np.uint8 and base.flags.c_contiguous:
-            return base.view(np.uint32)[:, :, 0]
-    return None
+    if not isinstance(base, np.ndarray) or base.shape != (*frame.shape[:2], 4):
+        return None
+    if base.dtype != np.uint8 or not base.flags.c_contiguous:
+        return None
+    return base.view(np.uint32)[:, :, 0]
 
 
 def window_changes(before: Sequence[Window], after: Sequence[Window]) -> tuple[list[str], list[str]]:

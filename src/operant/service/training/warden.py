@@ -7,6 +7,7 @@ when it does not.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -53,10 +54,8 @@ def main(directory: Path, command: list[str]) -> int:
 
 
 def _signal(group: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _write(directory: Path, code: int, stopped: bool) -> None:
