@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the service is an extra")
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from operant.config.service import ServiceConfig
@@ -70,6 +72,25 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     yield make
     for client in clients:
         client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def listening() -> Iterator[Callable[[TestClient], str]]:
+    """Serves a client's application on a real port as well; returns its address, such as 127.0.0.1:4711."""
+    running: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    def listen(client: TestClient) -> str:
+        server = uvicorn.Server(uvicorn.Config(client.app, port=0, lifespan="off", log_config=None))
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        running.append((server, thread))
+        wait_for(lambda: server.started)
+        return f"127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+
+    yield listen
+    for server, thread in running:
+        server.should_exit = server.force_exit = True
+        thread.join(10.0)
 
 
 @pytest.fixture

@@ -128,10 +128,10 @@ class Viewer:
     async def _show(self, picture: Picture) -> bool:
         """Send a picture; false if the viewer does not look."""
         message = picture.message()
+        self._sent = picture.number  # before it goes, because the acknowledgement may be back at once
         try:
             async with self._sending:
                 await asyncio.wait_for(self._socket.send_bytes(message), SEND_S)
-            self._sent = picture.number
             while self._acknowledges and self._sent - self._seen >= BEHIND:
                 self._acknowledged.clear()
                 await asyncio.wait_for(self._acknowledged.wait(), SEND_S)
