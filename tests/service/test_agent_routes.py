@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
+from tests.service.conftest import Serve
+from tests.service.policies import Brightest, always
 
 from operant import actions
 from operant.errors import DesktopDied
 from operant.service.inference.models import Model
 from operant.service.inference.predictor import AgentPredictor, Predictor
 from operant.types import Size
-from tests.service.conftest import Serve
-from tests.service.policies import Brightest, always
 
 PREDICT, EXECUTE, MODELS = "/api/v1/agent/predict", "/api/v1/agent/execute", "/api/v1/agent/models"
 

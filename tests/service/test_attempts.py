@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests.service.conftest import Serve, wait_for
+from tests.service.policies import Typist, Waiting, always
 
 from operant.errors import DesktopDied
 from operant.testing import FakeDesktop
-from tests.service.conftest import Serve, wait_for
-from tests.service.policies import Typist, Waiting, always
 
 COMPLETE, ATTEMPTS = "/api/v1/agent/complete-task", "/api/v1/agent/attempts"
 PRESS = "fake/press-button-v1"

@@ -6,12 +6,12 @@ import pytest
 from pydantic import ValidationError
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from tests.service.conftest import Serve
 
 from operant.config.service import ServiceConfig
 from operant.errors import ConfigError
 from operant.service.allowance import Allowances
 from operant.service.app import create_app
-from tests.service.conftest import Serve
 
 TOKEN = "correct-horse-battery"
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -49,7 +49,12 @@ def test_the_environment_sets_everything() -> None:
 @pytest.mark.parametrize("path", PAGES)
 def test_with_a_token_nobody_gets_in_without_it(serve: Serve, path: str) -> None:
     client = serve(token=TOKEN)
-    for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": TOKEN}, {"authorization": "Bearer"}):
+    for headers in (
+        {},
+        {"authorization": "Bearer wrong"},
+        {"authorization": TOKEN},
+        {"authorization": "Bearer"},
+    ):
         said = client.get(path, headers=headers)
         assert (said.status_code, said.json()["code"]) == (401, "unauthorized")
         assert said.headers["www-authenticate"] == "Bearer"

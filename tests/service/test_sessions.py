@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
+from tests.service.conftest import Serve, wait_for
 
 from operant.desktop.local import LocalDesktop
 from operant.testing import FakeDesktop
 from operant.types import Action
-from tests.service.conftest import Serve, wait_for
 
 SESSIONS, EXECUTE = "/api/v1/sessions", "/api/v1/agent/execute"
 
@@ -115,7 +115,9 @@ def test_auto_approve_does_not_ask(serve: Serve, screen: Screen) -> None:
     assert client.post(EXECUTE, json={"action": {"kind": "wait"}, **live}).status_code == 200
     asked = {"instruction": "x", "use_live_screen": True}
     assert client.post("/api/v1/agent/predict", json=asked).json()["screen"] == [1280, 800]
-    done = client.post("/api/v1/agent/complete-task", json={"instruction": "x", "max_steps": 2, **live}).json()
+    done = client.post(
+        "/api/v1/agent/complete-task", json={"instruction": "x", "max_steps": 2, **live}
+    ).json()
     assert done["steps_taken"] == 2
     refused = client.post(f"{SESSIONS}/live/launch", json={"command": ["xterm"]})
     assert (refused.status_code, refused.json()["code"]) == (403, "live_screen_refused")

@@ -97,11 +97,10 @@ def test_garbage_is_answered_and_does_no_harm(client: TestClient, watch: Watch, 
 
 
 def test_who_only_sends_garbage_is_let_go(client: TestClient, watch: Watch) -> None:
-    with watch() as socket:
-        with pytest.raises(ConnectionClosed):  # noqa: PT012
-            for _ in range(30):
-                socket.send(b"\x00\xff")
-            until(socket, lambda found: False)
+    with watch() as socket, pytest.raises(ConnectionClosed):  # noqa: PT012
+        for _ in range(30):
+            socket.send(b"\x00\xff")
+        until(socket, lambda found: False)
     assert client.get("/health").status_code == 200
 
 

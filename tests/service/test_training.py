@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests.service.conftest import Serve, wait_for
 
 from operant.errors import NoTraining
 from operant.service.training.progress import is_reward_hack, read_progress
 from operant.service.training.runs import Runs
-from tests.service.conftest import Serve, wait_for
 
 START, STOP, STATUS, RUNS = (f"/api/v1/training/{name}" for name in ("start", "stop", "status", "runs"))
 STAND_IN = (sys.executable, str(Path(__file__).with_name("train_stand_in.py")))

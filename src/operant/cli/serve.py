@@ -14,9 +14,7 @@ app = typer.Typer()
 
 @app.command()
 def serve(
-    host: Annotated[
-        str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")
-    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on.", show_default="8000")
     ] = None,

@@ -59,6 +59,8 @@ class Attempt:
     cancelled: threading.Event = field(default_factory=threading.Event)
     changed: threading.Condition = field(default_factory=threading.Condition)
     last: Step | None = None
+    pace_s: float = 0.0
+    """Seconds before each action, for people who watch."""
 
     @property
     def over(self) -> bool:

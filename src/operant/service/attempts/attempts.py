@@ -83,6 +83,7 @@ class Attempts:
         deterministic: bool,
         session: Session | None = None,
         secrets: Sequence[str] = (),
+        pace_s: float = 0.0,
     ) -> Attempt:
         """Queue an attempt; it runs as soon as there is a thread and a desktop for it."""
         if predictor.info.privileged and task.oracle is None:
@@ -97,6 +98,7 @@ class Attempts:
             session.id if session else None,
             tuple(secrets),
             current_request_id(),
+            pace_s=pace_s,
         )
         with self._lock:
             if self._closed:
@@ -178,7 +180,11 @@ class Attempts:
 
     def _play(self, attempt: Attempt, agent: Agent, place: Session, directory: Path) -> EpisodeResult:
         environment = SharedEnvironment(
-            place, attempt.cancelled, with_tree="a11y" in agent.observation_type, secrets=attempt.secrets
+            place,
+            attempt.cancelled,
+            with_tree="a11y" in agent.observation_type,
+            secrets=attempt.secrets,
+            pace_s=attempt.pace_s,
         )
         writer: Recorder = EpisodeWriter(directory, _about(attempt, agent))
         recorder = MaskedRecorder(_Both(writer, attempt), attempt.secrets)

@@ -29,11 +29,13 @@ class SharedEnvironment(TaskEnvironment):
         *,
         with_tree: bool = False,
         secrets: Sequence[str] = (),
+        pace_s: float = 0.0,
     ) -> None:
         super().__init__(cast(SandboxDesktop, session.desktop), with_tree=with_tree)
         self._session = session
         self._cancelled = cancelled
         self._secrets = tuple(secrets)
+        self._pace_s = pace_s
 
     def begin(self, task: Task, *, prepared: bool = False) -> Observation:
         with self._session.hands():
@@ -45,6 +47,8 @@ class SharedEnvironment(TaskEnvironment):
 
     def step(self, action: Action) -> Transition:
         session = self._session
+        if self._pace_s:
+            self._cancelled.wait(self._pace_s)
         session.wait_for_turn(self._cancelled)
         if self._cancelled.is_set():
             raise Stopped

@@ -40,7 +40,12 @@ async def complete_task(asked: CompleteTaskRequest, runtime: RuntimeDep, respons
         planned = Attempt("", task, predictor.info.name, asked.deterministic, session.id if session else None)
         return view_of(planned, status="dry_run", secrets=asked.secrets)
     attempt = runtime.attempts.start(
-        task, predictor, deterministic=asked.deterministic, session=session, secrets=asked.secrets
+        task,
+        predictor,
+        deterministic=asked.deterministic,
+        session=session,
+        secrets=asked.secrets,
+        pace_s=asked.pace_s,
     )
     if not asked.wait:
         response.status_code = 202

@@ -23,7 +23,8 @@ router = APIRouter(prefix="/api/v1", responses=PROBLEMS)
 
 Outcomes = Literal["success", "failure", "truncated", "infra_error", "verifier_error", "unfinished"]
 FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/octet-stream": {}, "image/png": {}, "application/json": {}}}}
+    200: {"content": {"application/octet-stream": {}, "image/png": {}, "application/json": {}}}
+}
 
 
 @router.get("/tasks", response_model=list[TaskRow], tags=["tasks"])

@@ -176,6 +176,8 @@ class CompleteTaskRequest(Taken):
     """Another model than the one that answers now, for this task only."""
     wait: bool = True
     """Answer when it is over; false answers at once, to be polled or streamed."""
+    pace_s: float = Field(0.0, ge=0, le=10)
+    """Seconds to wait before each action, so that people can follow."""
     secrets: list[str] = Field(default_factory=list, max_length=20)
     """Texts that are masked in logs, episodes and answers wherever they appear."""
     dry_run: bool = False
