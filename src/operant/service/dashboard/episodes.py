@@ -13,7 +13,7 @@ from operant.service.schemas.catalogue import EpisodeStep, EpisodeView
 
 __all__ = ["register"]
 
-COLUMNS = [
+COLUMNS: list[dict[str, Any]] = [
     {"name": "started", "label": "Started", "field": "started", "align": "left", "sortable": True},
     {"name": "outcome", "label": "Outcome", "field": "outcome", "align": "left", "sortable": True},
     {"name": "instruction", "label": "Instruction", "field": "instruction", "align": "left"},
@@ -104,8 +104,8 @@ def _replay(episode: EpisodeView) -> None:
 
     def show() -> None:
         at = int(slider.value)
-        if pictures[at]:
-            image.set_source(pictures[at])
+        if picture := pictures[at]:
+            image.set_source(picture)
         # The picture shows the screen before the next action, so that is the one drawn on it.
         following = episode.steps[at] if at < len(episode.steps) else None
         image.content = _overlay(following)

@@ -96,7 +96,7 @@ async def framed(here: str, title: str, subtitle: str = "") -> AsyncIterator[Any
 def live(seconds: float, content: Callable[[], Awaitable[None]]) -> Any:
     """A part of a page that is drawn anew so often; the last state stays when that fails."""
 
-    @ui.refreshable  # type: ignore[untyped-decorator]
+    @ui.refreshable
     async def part() -> None:
         try:
             await content()

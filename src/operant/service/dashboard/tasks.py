@@ -14,7 +14,7 @@ from operant.service.routes.catalogue import task_row
 
 __all__ = ["register"]
 
-COLUMNS = [
+COLUMNS: list[dict[str, Any]] = [
     {"name": "id", "label": "Task", "field": "id", "align": "left", "sortable": True},
     {"name": "example", "label": "For example", "field": "example", "align": "left"},
     {"name": "difficulty", "label": "Difficulty", "field": "difficulty", "align": "left", "sortable": True},

@@ -41,7 +41,7 @@ def changed_share(before: npt.NDArray[np.uint8], after: npt.NDArray[np.uint8]) -
 def _different(before: npt.NDArray[np.uint8], after: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     first, second = _words(before), _words(after)
     if first is not None and second is not None:
-        return np.not_equal((first ^ second) & COLOURS, 0)
+        return np.not_equal((first ^ second) & COLOURS, 0)  # type: ignore[no-any-return]
     return np.any(np.not_equal(before, after), axis=2)  # type: ignore[no-any-return]
 
 
