@@ -90,7 +90,7 @@ class Runtime:
         self._desktops = desktops
         self._pool: DesktopPool | None = None
         self._seen = PoolStatus(0, 0, 0, 0, 0)
-        self._seen_expired = 0
+        self._seen_expired = self._seen_returned = 0
         self._desk = ThreadPoolExecutor(DESK_THREADS, "operant-desk")
         self._windows = ThreadPoolExecutor(WATCH_THREADS, "operant-watch")
         self._batcher: Batcher | None = None
@@ -205,7 +205,8 @@ class Runtime:
             metrics.replaced.inc(max(0, status.replaced - self._seen.replaced))
             self._seen = status
         metrics.expired.inc(self.sessions.expired - self._seen_expired)
-        self._seen_expired = self.sessions.expired
+        metrics.resets.inc(self.sessions.returned - self._seen_returned)
+        self._seen_expired, self._seen_returned = self.sessions.expired, self.sessions.returned
         sessions = self.sessions.list()
         metrics.sessions.labels("live").set(sum(one.live for one in sessions))
         metrics.sessions.labels("sandbox").set(sum(not one.live for one in sessions))

@@ -46,6 +46,8 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._expired: collections.deque[str] = collections.deque(maxlen=EXPIRED_KEPT)
         self.expired = 0
+        self.returned = 0
+        """Desktops handed back, and so reset."""
         self._closed = False
 
     def create(
@@ -107,7 +109,8 @@ class Sessions:
     def end(self, session: Session) -> None:
         """Hand a desktop back."""
         with self._lock:
-            self._sessions.pop(session.id, None)
+            if self._sessions.pop(session.id, None) is not None:
+                self.returned += 1
             self._expired.append(session.id)
         session.close()
 
