@@ -40,7 +40,8 @@ def start(root: Path, *more: str, **environment: str) -> tuple[subprocess.Popen[
     return process, f"http://127.0.0.1:{port}"
 
 
-def is_ready(url: str, headers: dict[str, str]) -> bool:
+def is_ready(process: subprocess.Popen[bytes], url: str, headers: dict[str, str]) -> bool:
+    assert process.poll() is None, "the service has ended"
     try:
         return httpx.get(f"{url}/ready", headers=headers).status_code == 200
     except httpx.HTTPError:
@@ -58,7 +59,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     process, url = start(root, "--agent", "oracle", OPERANT_TOKEN=TOKEN)
     headers = {"authorization": f"Bearer {TOKEN}"}
     try:
-        wait_for(lambda: is_ready(url, headers), 60.0)
+        wait_for(lambda: is_ready(process, url, headers), 60.0)
         with httpx.Client(base_url=url, headers=headers, timeout=60.0) as client:
             yield client
     finally:
