@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 from tests.service.conftest import wait_for
 
 from operant.config.service import ServiceConfig
@@ -26,6 +26,9 @@ FLAGS = [
 ]  # Docker and root need the first and the last
 STAND_IN = (sys.executable, str(Path(__file__).with_name("train_stand_in.py")))
 LOUD = ("error", "warning")
+PATIENCE_MS = 30_000  # a busy machine; what is there sooner is seen sooner
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
@@ -73,7 +76,7 @@ class Browser:
             viewport={"width": size[0], "height": size[1]}, is_mobile=phone, has_touch=phone
         )
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
         try:

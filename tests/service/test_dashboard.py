@@ -82,7 +82,7 @@ def test_a_task_is_watched_and_replayed(page: Page, service: Served) -> None:
     expect(page.locator("img[src*='step_0']")).to_be_visible()
     page.get_by_role("button", name="One step on").click()
     expect(page.locator("img[src*='step_1']")).to_be_visible()
-    wait_for(lambda: not service.runtime.sessions.list())
+    wait_for(lambda: not service.runtime.sessions.list(), 30.0)
 
 
 def leased(page: Page, service: Served) -> Session:
@@ -106,7 +106,7 @@ def at(page: Page, session: Session, x: float, y: float) -> tuple[float, float]:
 def test_a_desktop_is_driven_by_hand(page: Page, service: Served) -> None:
     session = leased(page, service)
     page.get_by_role("button", name="galculator").click()
-    wait_for(lambda: session.desktop.windows())
+    wait_for(lambda: session.desktop.windows(), 30.0)
     node = session.desktop.accessibility().find(name="7")
     assert node is not None
     assert node.box is not None
@@ -114,36 +114,36 @@ def test_a_desktop_is_driven_by_hand(page: Page, service: Served) -> None:
     page.locator(".od-stage").scroll_into_view_if_needed()
     page.mouse.click(*at(page, session, x + width / 2, y + height / 2))
     shown = lambda: session.desktop.accessibility().find("text").text  # type: ignore[union-attr]  # noqa: E731
-    wait_for(lambda: shown() == "7")
+    wait_for(lambda: shown() == "7", 30.0)
     page.keyboard.type("0+30=")
-    wait_for(lambda: shown() == "100")
+    wait_for(lambda: shown() == "100", 30.0)
     page.get_by_role("button", name="Hand back").click()
-    wait_for(lambda: session.closed)
+    wait_for(lambda: session.closed, 30.0)
 
 
 def test_a_drag_moves_a_window(page: Page, service: Served) -> None:
     session = leased(page, service)
     page.get_by_role("button", name="mousepad").click()
-    (window,) = wait_for(session.desktop.windows)
+    (window,) = wait_for(session.desktop.windows, 30.0)
     page.locator(".od-stage").scroll_into_view_if_needed()
     page.mouse.move(*at(page, session, window.x + 60, window.y - 10))
     page.mouse.down()
     page.mouse.move(*at(page, session, window.x + 160, window.y + 70), steps=5)
     page.mouse.up()
-    wait_for(lambda: session.desktop.windows()[0].x > window.x + 50)
+    wait_for(lambda: session.desktop.windows()[0].x > window.x + 50, 30.0)
     service.runtime.sessions.end(session)
 
 
 def test_text_is_typed_with_the_keyboard_of_a_phone(page: Page, service: Served) -> None:
     session = leased(page, service)
     page.get_by_role("button", name="mousepad").click()
-    wait_for(session.desktop.windows)
+    wait_for(session.desktop.windows, 30.0)
     page.get_by_label("Text to type").fill("Grüße")
     page.get_by_role("button", name="Type the text").click()
     text = lambda: session.desktop.accessibility().find("text").text  # type: ignore[union-attr]  # noqa: E731
-    wait_for(lambda: text() == "Grüße")
+    wait_for(lambda: text() == "Grüße", 30.0)
     page.get_by_role("button", name="⌫").click()
-    wait_for(lambda: text() == "Grüß")
+    wait_for(lambda: text() == "Grüß", 30.0)
     service.runtime.sessions.end(session)
 
 
@@ -152,15 +152,15 @@ def test_a_person_takes_over_from_the_agent(page: Page, service: Served) -> None
     service.runtime.models.switch("noop")
     page.get_by_label("Instruction").fill("wait for me")
     page.get_by_text("Take over").click()
-    wait_for(lambda: session.taken_over)
+    wait_for(lambda: session.taken_over, 30.0)
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("noop waits for you")).to_be_visible()
     attempt = service.runtime.attempts.find(session.attempt or "")
     assert attempt.steps == []
     page.get_by_text("Take over").click()
-    wait_for(lambda: attempt.steps)
+    wait_for(lambda: attempt.steps, 30.0)
     page.get_by_role("button", name="Stop").click()
-    wait_for(lambda: session.attempt is None)
+    wait_for(lambda: session.attempt is None, 30.0)
     service.runtime.sessions.end(session)
 
 

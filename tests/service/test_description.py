@@ -10,7 +10,6 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import checks
 from starlette.testclient import TestClient
-
 from tests.service.conftest import Serve
 
 KEPT = [
@@ -52,7 +51,9 @@ def test_every_operation_is_described(client: TestClient) -> None:
     for operation in operations:
         assert operation["description"]
         assert operation["tags"]
-        assert operation["responses"]["429"]["content"]["application/json"]["schema"]["$ref"].endswith("/Problem")
+        assert operation["responses"]["429"]["content"]["application/json"]["schema"]["$ref"].endswith(
+            "/Problem"
+        )
 
 
 def test_the_promised_addresses_are_there(client: TestClient) -> None:

@@ -16,9 +16,9 @@ import httpx
 import pytest
 import yaml
 from starlette.testclient import TestClient
+from tests.service.conftest import Serve, wait_for
 
 from operant.service.logs import request_id, set_up_logging
-from tests.service.conftest import Serve, wait_for
 
 DOCKER = Path(__file__).parents[2] / "docker"
 RULES = DOCKER / "prometheus" / "rules.yml"

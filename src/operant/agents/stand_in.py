@@ -51,7 +51,11 @@ class StandInAgent(BatchedAgent):
         ]
 
     def _choose(self, chances: npt.NDArray[np.float32], value: float, sure: bool) -> Decision:
-        place = int(chances.argmax()) if sure else int(self._random.choice(len(chances), p=chances / chances.sum()))
+        place = (
+            int(chances.argmax())
+            if sure
+            else int(self._random.choice(len(chances), p=chances / chances.sum()))
+        )
         row, column = divmod(place, PLACES[1])
         point = Point((column + 0.5) / PLACES[1], (row + 0.5) / PLACES[0])
         return Decision(Action.click(point), record={"confidence": float(chances[place]), "value": value})

@@ -29,7 +29,7 @@ from PIL import Image
 from operant.bench.record import percentile
 from operant.errors import ServiceNotReady
 
-__all__ = ["GOALS", "measure_service"]
+__all__ = ["GOALS", "STAND_IN", "family", "measure_service", "running_service"]
 
 Progress = Callable[[str], None]
 
@@ -51,12 +51,12 @@ BUSY = "operant.agents.stand_in:TypingAgent"
 def measure_service(progress: Progress, *, seconds: float = 10.0, agent: str = STAND_IN) -> dict[str, Any]:
     """Everything; each kind of load gets so many seconds."""
     result: dict[str, Any] = {"agent": agent, "screen": list(SCREEN), "errors": 0}
-    with _service(agent, desktops=1, batch=CLIENTS) as url:
+    with running_service(agent, desktops=1, batch=CLIENTS) as (url, _):
         progress("one client")
         alone = asyncio.run(_load(url, 1, seconds))
         progress(f"{CLIENTS} clients")
         together = asyncio.run(_load(url, CLIENTS, seconds))
-    with _service(agent, desktops=1, batch=1) as url:
+    with running_service(agent, desktops=1, batch=1) as (url, _):
         progress(f"{CLIENTS} clients, batches of one")
         single = asyncio.run(_load(url, CLIENTS, seconds))
     result |= {
@@ -68,11 +68,11 @@ def measure_service(progress: Progress, *, seconds: float = 10.0, agent: str = S
         "batching_gain": together["rps"] / single["rps"],
     }
     result["errors"] += alone["errors"] + together["errors"] + single["errors"]
-    with _service(BUSY, desktops=IDLE_DESKTOPS, batch=CLIENTS) as url:
+    with running_service(BUSY, desktops=IDLE_DESKTOPS, batch=CLIENTS) as (url, pid):
         progress("a live stream while an agent works")
         result |= _measure_stream(url, seconds)
         progress(f"{IDLE_DESKTOPS} idle desktops")
-        result["idle_cpu_percent"] = _measure_idle(url, seconds)
+        result["idle_cpu_percent"] = _measure_idle(url, pid, seconds)
     return result
 
 
@@ -139,19 +139,19 @@ def _measure_stream(url: str, seconds: float) -> dict[str, Any]:
     return {"stream_fps": frames / took, "stream_kb_per_frame": size / 1024 / max(1, frames)}
 
 
-def _measure_idle(url: str, seconds: float) -> float:
+def _measure_idle(url: str, pid: int, seconds: float) -> float:
     """Of one core: the service and all of its desktops, leased and with an application, while nobody asks."""
     with httpx.Client(base_url=url, timeout=60.0) as client:
         for _ in range(IDLE_DESKTOPS):
             client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).raise_for_status()
     time.sleep(3.0)
-    pids = _family(_running[-1])
+    pids = family(pid)
     before, began = _cpu_s(pids), time.perf_counter()
     time.sleep(seconds)
     return 100 * (_cpu_s(pids) - before) / (time.perf_counter() - began)
 
 
-def _family(root: int) -> list[int]:
+def family(root: int) -> list[int]:
     """A process and everything below it."""
     found, left = [], [root]
     while left:
@@ -174,11 +174,10 @@ def _cpu_s(pids: list[int]) -> float:
 
 # The service, in another process.
 
-_running: list[int] = []
-
 
 @contextlib.contextmanager
-def _service(agent: str, *, desktops: int, batch: int) -> Iterator[str]:
+def running_service(agent: str, *, desktops: int, batch: int) -> Iterator[tuple[str, int]]:
+    """Its address and its process id."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -191,13 +190,11 @@ def _service(agent: str, *, desktops: int, batch: int) -> Iterator[str]:
     command += ["--desktops", str(desktops), "--no-dashboard", "--log-level", "WARNING"]
     with tempfile.TemporaryDirectory() as directory:
         process = subprocess.Popen(command, cwd=directory, env={**os.environ, **settings})
-        _running.append(process.pid)
         try:
             url = f"http://127.0.0.1:{port}"
             _await_ready(process, url)
-            yield url
+            yield url, process.pid
         finally:
-            _running.remove(process.pid)
             process.send_signal(signal.SIGTERM)
             process.wait(60)
 

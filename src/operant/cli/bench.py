@@ -90,6 +90,22 @@ def service(
     _deliver(result, as_json, out, lambda result: _goal_table("Service", result, GOALS))
 
 
+@app.command()
+def soak(
+    as_json: Json = False,
+    out: Out = None,
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long.")] = 600.0,
+) -> None:
+    """The service while its desktops are killed at random: what is lost, and what is left behind."""
+    from operant.bench.record import provenance
+    from operant.bench.soak import GOALS
+    from operant.bench.soak import soak as measure
+
+    with _progress() as progress:
+        result = {**provenance(), **measure(progress, seconds=seconds)}
+    _deliver(result, as_json, out, lambda result: _goal_table("Soak", result, GOALS))
+
+
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
