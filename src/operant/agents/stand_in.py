@@ -65,7 +65,8 @@ def _look(screen: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
     """The screen as the network sees it: every so many pixels."""
     rows = np.linspace(0, screen.shape[0] - 1, SEEN[0]).astype(int)
     columns = np.linspace(0, screen.shape[1] - 1, SEEN[1]).astype(int)
-    return (screen[rows[:, None], columns].astype(np.float32) / 255 - 0.5).reshape(-1)
+    seen: npt.NDArray[np.float32] = screen[rows[:, None], columns].astype(np.float32) / 255 - 0.5
+    return seen.reshape(-1)
 
 
 class TypingAgent(Agent):

@@ -41,25 +41,27 @@ def soak(progress: Progress, *, seconds: float = 600.0, seed: int = 0) -> dict[s
     statuses: Counter[int] = Counter()
     finished: list[str] = []
     kills = 0
-    with running_service("oracle", desktops=DESKTOPS, batch=1) as (url, pid):
-        with httpx.Client(base_url=url, timeout=120.0) as client:
-            tasks = [row["id"] for row in client.get("/api/v1/tasks", params={"search": "calculator"}).json()]
-            began, killed_at = time.monotonic(), time.monotonic()
-            while (elapsed := time.monotonic() - began) < seconds:
-                if time.monotonic() - killed_at > KILL_EVERY_S:
-                    kills += _kill_one(pid, draw)
-                    killed_at = time.monotonic()
-                body = {"task_id": draw.choice(tasks), "seed": draw.randrange(1000), "wait": False}
-                started = client.post("/api/v1/agent/complete-task", json=body)
-                statuses[started.status_code] += 1
-                said = _wait(client, started.json()["id"]) if started.status_code == 202 else {}
-                outcomes[str(said.get("outcome") or said.get("status"))] += 1
-                if said.get("episode"):
-                    finished.append(said["episode"])
-                progress(f"{elapsed:.0f} of {seconds:.0f} s: {dict(outcomes)}, {kills} kills")
-            lost = sum(client.get(f"/api/v1/episodes/{name}").status_code != 200 for name in finished)
-            replaced = client.get("/api/v1/monitoring/metrics").json()["desktops"]["replaced"]
-            alive = family(pid)
+    with (
+        running_service("oracle", desktops=DESKTOPS, batch=1) as (url, pid),
+        httpx.Client(base_url=url, timeout=120.0) as client,
+    ):
+        tasks = [row["id"] for row in client.get("/api/v1/tasks", params={"search": "calculator"}).json()]
+        began, killed_at = time.monotonic(), time.monotonic()
+        while (elapsed := time.monotonic() - began) < seconds:
+            if time.monotonic() - killed_at > KILL_EVERY_S:
+                kills += _kill_one(pid, draw)
+                killed_at = time.monotonic()
+            body = {"task_id": draw.choice(tasks), "seed": draw.randrange(1000), "wait": False}
+            started = client.post("/api/v1/agent/complete-task", json=body)
+            statuses[started.status_code] += 1
+            said = _wait(client, started.json()["id"]) if started.status_code == 202 else {}
+            outcomes[str(said.get("outcome") or said.get("status"))] += 1
+            if said.get("episode"):
+                finished.append(said["episode"])
+            progress(f"{elapsed:.0f} of {seconds:.0f} s: {dict(outcomes)}, {kills} kills")
+        lost = sum(client.get(f"/api/v1/episodes/{name}").status_code != 200 for name in finished)
+        replaced = client.get("/api/v1/monitoring/metrics").json()["desktops"]["replaced"]
+        alive = family(pid)
     time.sleep(2.0)
     return {
         "seconds": seconds,

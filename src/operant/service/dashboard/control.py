@@ -8,7 +8,7 @@ from nicegui import ui
 
 from operant.errors import DesktopError, OperantError
 from operant.service.attempts.free import free_task
-from operant.service.dashboard.frame import empty, framed, runtime
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
 from operant.service.sessions.session import Session
 from operant.types import Action
 
@@ -38,7 +38,7 @@ STEPS = 20
 
 
 def register() -> None:
-    @ui.page("/control")
+    @ui.page("/control", response_timeout=PATIENCE_S)
     async def control(session: str = "") -> None:
         async with framed("/control", "Control", "Click, drag, scroll and type on a live desktop") as page:
             service = runtime()

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from operant.service.dashboard.charts import curve
-from operant.service.dashboard.frame import empty, framed, outcome_pill, runtime
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, outcome_pill, runtime
 from operant.service.routes.catalogue import episode_view
 from operant.service.schemas.catalogue import EpisodeStep, EpisodeView
 
@@ -25,7 +25,7 @@ MOST = 500
 
 
 def register() -> None:
-    @ui.page("/episodes")
+    @ui.page("/episodes", response_timeout=PATIENCE_S)
     async def episodes(outcome: str = "all") -> None:
         async with framed("/episodes", "Episodes", "What was done; choose one to step through it"):
             outcome = outcome if outcome in OUTCOMES else "all"
@@ -58,7 +58,7 @@ def register() -> None:
             if total > MOST:
                 ui.label(f"the newest {MOST} of {total}").classes("op-sub")
 
-    @ui.page("/episodes/{name}")
+    @ui.page("/episodes/{name}", response_timeout=PATIENCE_S)
     async def one_episode(name: str) -> None:
         async with framed("/episodes", "Episode", name):
             service = runtime()

@@ -13,6 +13,7 @@ from operant.service.runtime import Runtime
 
 __all__ = [
     "MENU",
+    "PATIENCE_S",
     "empty",
     "failure",
     "framed",
@@ -34,6 +35,7 @@ MENU = (
     ("/results", "Results", "leaderboard"),
 )
 DARK = "operant_dark"
+PATIENCE_S = 30.0  # how long a page may take to be made on a busy machine
 HEAD = """<link rel="stylesheet" href="/static/style.css"><link rel="manifest" href="/manifest.webmanifest">
 <meta name="theme-color" content="#1f6f8b"><script src="/static/desktop.js" defer></script>
 <script>if ("serviceWorker" in navigator) navigator.serviceWorker.register("/service-worker.js").catch(() => {});</script>"""

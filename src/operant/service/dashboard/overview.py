@@ -6,7 +6,17 @@ import time
 
 from nicegui import ui
 
-from operant.service.dashboard.frame import empty, failure, framed, live, number, outcome_pill, pill, runtime
+from operant.service.dashboard.frame import (
+    PATIENCE_S,
+    empty,
+    failure,
+    framed,
+    live,
+    number,
+    outcome_pill,
+    pill,
+    runtime,
+)
 from operant.service.routes.monitoring import metrics_view
 from operant.service.sessions.approvals import Pending
 
@@ -14,7 +24,7 @@ __all__ = ["register"]
 
 
 def register() -> None:
-    @ui.page("/")
+    @ui.page("/", response_timeout=PATIENCE_S)
     async def overview() -> None:
         async with framed("/", "Overview", "What this service is doing right now"):
             await live(2.0, _approvals)()

@@ -11,7 +11,7 @@ from nicegui import ui
 from operant.errors import ResultsError
 from operant.evaluation.run import find_runs
 from operant.evaluation.summary import lines_of, summarise
-from operant.service.dashboard.frame import empty, framed, runtime
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
 
 __all__ = ["register"]
 
@@ -35,7 +35,7 @@ COLUMNS = [
 
 
 def register() -> None:
-    @ui.page("/results")
+    @ui.page("/results", response_timeout=PATIENCE_S)
     async def results() -> None:
         async with framed("/results", "Results", "What agents achieved in evaluations"):
             service = runtime()

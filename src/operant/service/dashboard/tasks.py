@@ -9,7 +9,7 @@ from nicegui import ui
 
 from operant.errors import OperantError
 from operant.service.attempts.attempt import Attempt
-from operant.service.dashboard.frame import empty, framed, live, outcome_pill, pill, runtime
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, live, outcome_pill, pill, runtime
 from operant.service.routes.catalogue import task_row
 
 __all__ = ["register"]
@@ -26,7 +26,7 @@ ORACLE = "oracle"
 
 
 def register() -> None:
-    @ui.page("/tasks")
+    @ui.page("/tasks", response_timeout=PATIENCE_S)
     async def tasks() -> None:
         async with framed("/tasks", "Tasks", "What agents are asked to do; choose one to watch it"):
             service = runtime()
@@ -43,7 +43,7 @@ def register() -> None:
 
             level.on_value_change(choose)
 
-    @ui.page("/tasks/{suite}/{name}")
+    @ui.page("/tasks/{suite}/{name}", response_timeout=PATIENCE_S)
     async def one_task(suite: str, name: str) -> None:
         identity = f"{suite}/{name}"
         async with framed("/tasks", name, identity):

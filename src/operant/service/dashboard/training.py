@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from operant.errors import OperantError
 from operant.service.dashboard.charts import Points, curve, options
-from operant.service.dashboard.frame import empty, framed, pill, runtime
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, pill, runtime
 from operant.service.routes.training import start_run
 from operant.service.schemas.training import StartTraining
 from operant.service.training.progress import Progress
@@ -24,7 +24,7 @@ STAGES = {"EASY": 0, "MEDIUM": 1, "HARD": 2}
 
 
 def register() -> None:
-    @ui.page("/training")
+    @ui.page("/training", response_timeout=PATIENCE_S)
     async def training(runs: str = "") -> None:
         async with framed(
             "/training", "Training", "Runs in processes of their own; they outlive this service"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from operant.errors import OperantError
-from operant.service.dashboard.frame import empty, framed, pill, runtime
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, pill, runtime
 from operant.service.sessions.session import Session
 
 __all__ = ["register"]
@@ -14,7 +14,7 @@ FPS, WIDTH = 8, 480
 
 
 def register() -> None:
-    @ui.page("/wall")
+    @ui.page("/wall", response_timeout=PATIENCE_S)
     async def wall() -> None:
         async with framed("/wall", "Live wall", "Every desktop that somebody uses"):
             with ui.row().classes("op-row"):
