@@ -54,7 +54,7 @@ def decode_picture(data: bytes, max_pixels: int) -> npt.NDArray[np.uint8]:
                 return np.asarray(picture.convert("RGB"))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise BadPicture(
-            f"the screenshot can't be read: {str(error)[:100]}", hint="send a whole PNG, JPEG or WebP file"
+            "the screenshot is no picture that can be read", hint="send a whole PNG, JPEG or WebP file"
         ) from error
 
 

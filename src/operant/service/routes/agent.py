@@ -116,7 +116,7 @@ def _prediction(timed: Timed, asked: PredictRequest, size: Size) -> PredictRespo
         value=answer.value,
         inference_time_ms=round(timed.inference_ms, 3),
         batch_size=timed.batch,
-        screen=(size.width, size.height),
+        screen=[size.width, size.height],
         action=to_json(action) if action else None,
         formats={name: _render(name, action, size) for name in asked.formats},
         model=timed.model,
@@ -124,11 +124,11 @@ def _prediction(timed: Timed, asked: PredictRequest, size: Size) -> PredictRespo
     )
 
 
-def _place(action: Action | None, size: Size) -> tuple[int, int] | None:
+def _place(action: Action | None, size: Size) -> list[int] | None:
     if action is None:
         return None
     point = action.point or (action.path[-1] if action.path else None)
-    return point.to_pixel(size) if point else None
+    return list(point.to_pixel(size)) if point else None
 
 
 def _render(name: str, action: Action | None, size: Size) -> Any:
@@ -171,7 +171,7 @@ def _execute(runtime: Runtime, asked: ExecuteRequest) -> ExecuteResponse:
         waited_ms=round(performed.waited_ms, 3) if performed else 0.0,
         opened_windows=performed.opened if performed else [],
         closed_windows=performed.closed if performed else [],
-        pointer=performed.pointer if performed else None,
+        pointer=list(performed.pointer) if performed else None,
         frame=f"/api/v1/sessions/{session.id}/frames/{performed.frame}" if performed else None,
     )
 

@@ -46,7 +46,7 @@ def _create(runtime: Runtime, asked: SessionRequest) -> SessionView:
             raise PoolExhausted(
                 "no desktop is free at this moment", hint="try again, or make the pool larger"
             )
-        size = (1280, 800)
+        size = [1280, 800]
         return SessionView(
             id="", kind="sandbox", size=size, created=0.0, expires_in_s=0.0, steps=0, attempt=None,
             instruction="", model="", taken_over=False, stream="", frame="",
@@ -195,7 +195,7 @@ def view_of(session: Session) -> SessionView:
     return SessionView(
         id=session.id,
         kind="live" if session.live else "sandbox",
-        size=(session.size.width, session.size.height),
+        size=[session.size.width, session.size.height],
         created=session.created,
         expires_in_s=round(session.expires_in_s, 1),
         steps=session.steps,

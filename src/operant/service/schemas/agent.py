@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from operant.service.schemas.base import Given, Taken
+from operant.service.schemas.base import Given, Pair, Taken
 
 __all__ = [
     "AttemptView",
@@ -66,7 +66,7 @@ class PredictResponse(Given):
 
     action_type: str | None
     """click, type, scroll, ...; null if the model gave no action."""
-    coordinates: tuple[int, int] | None
+    coordinates: Pair | None
     """Pixels of the screen that was shown."""
     text: str | None
     keys: list[str]
@@ -78,7 +78,7 @@ class PredictResponse(Given):
     """Of the model, for the batch that this was in."""
     batch_size: int
     """How many questions were answered together."""
-    screen: tuple[int, int]
+    screen: Pair
     """Width and height that the coordinates refer to."""
     action: dict[str, Any] | None
     """Operant's own form; send it to /execute as it is."""
@@ -143,7 +143,7 @@ class ExecuteResponse(Given):
     """How long that took."""
     opened_windows: list[str]
     closed_windows: list[str]
-    pointer: tuple[int, int] | None
+    pointer: Pair | None
     frame: str | None
     """Where the settled picture is."""
 
@@ -201,7 +201,7 @@ class StepView(Given):
     agent_ms: float
     desktop_ms: float
     value: float | None
-    screen: tuple[int, int]
+    screen: Pair
 
 
 class AttemptView(Given):

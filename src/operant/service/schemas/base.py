@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
 
-__all__ = ["Given", "Taken"]
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Given", "Pair", "Taken"]
+
+#: x and y, or width and height. A list, because tools disagree on how OpenAPI describes a tuple.
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
 class Taken(BaseModel):

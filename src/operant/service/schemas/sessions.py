@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from operant.service.schemas.base import Given, Taken
+from operant.service.schemas.base import Given, Pair, Taken
 
 __all__ = [
     "ApprovalAnswer",
@@ -47,7 +47,7 @@ class SessionView(Given):
 
     id: str
     kind: Literal["sandbox", "live"]
-    size: tuple[int, int]
+    size: Pair
     created: float
     """Unix time."""
     expires_in_s: float
