@@ -52,6 +52,10 @@ QUARANTINE = {
     "peft": {"agents", "learn", "cluster"},
     "tensorboard": {"learn"},
     "fastapi": {"service"},
+    "starlette": {"service"},
+    "uvicorn": {"service"},
+    "nicegui": {"service"},
+    "prometheus_client": {"service"},
     "typer": {"cli"},
     "rich": {"cli", "evaluation", "learn"},
 }

@@ -183,3 +183,74 @@ class TrainingDiverged(OperantError):
 
 class CheckpointError(OperantError):
     """A file that is no checkpoint of this agent, or one that can't be used here."""
+
+
+# What clients of the service get wrong, and what the service declines.
+
+
+class Unauthorized(OperantError):
+    """No token, or not the right one."""
+
+
+class RequestForbidden(OperantError):
+    """Something that this service was told not to do."""
+
+
+class TooManyRequests(OperantError):
+    """A client asks faster than it may, or a queue is full."""
+
+
+class BodyTooLarge(OperantError):
+    """A request, or the picture in it, is larger than allowed."""
+
+
+class BadPicture(OperantError):
+    """Bytes that are no picture."""
+
+
+class UnknownSession(OperantError):
+    """No session of that name."""
+
+
+class SessionExpired(UnknownSession):
+    """The session was not used for too long, and has been ended."""
+
+
+class SessionBusy(OperantError):
+    """An agent is at work there."""
+
+
+class UnknownAttempt(OperantError):
+    """No attempt at a task of that name."""
+
+
+class UnknownTask(TaskError):
+    """No task of that id."""
+
+
+class UnknownEpisode(OperantError):
+    """No episode, or no file of an episode, of that name."""
+
+
+class UnknownModel(OperantError):
+    """No model of that name."""
+
+
+class BadCheckpoint(OperantError):
+    """A file that is no checkpoint of the agent."""
+
+
+class NotApproved(OperantError):
+    """Somebody declined an action on the live screen, or nobody approved it in time."""
+
+
+class TrainingBusy(OperantError):
+    """A training run is under way already."""
+
+
+class NoTraining(OperantError):
+    """There is no training run to stop or to ask about."""
+
+
+class ServiceNotReady(OperantError):
+    """The service is starting or stopping, or this machine can't do what was asked."""

@@ -95,6 +95,38 @@ def agent(
     _deliver(result, as_json, out, lambda result: _goal_table("The hierarchical agent", result, GOALS))
 
 
+@app.command()
+def service(
+    as_json: Json = False,
+    out: Out = None,
+    seconds: Annotated[float, typer.Option(min=0.5, help="How long to measure each kind of load.")] = 10.0,
+    agent: Annotated[str | None, typer.Option(help="Who answers.", show_default="a stand-in")] = None,
+) -> None:
+    """The service under load: predictions alone and together, a live stream, idle desktops."""
+    from operant.bench.record import provenance
+    from operant.bench.service import GOALS, STAND_IN, measure_service
+
+    with _progress() as progress:
+        result = {**provenance(), **measure_service(progress, seconds=seconds, agent=agent or STAND_IN)}
+    _deliver(result, as_json, out, lambda result: _goal_table("Service", result, GOALS))
+
+
+@app.command()
+def soak(
+    as_json: Json = False,
+    out: Out = None,
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long.")] = 600.0,
+) -> None:
+    """The service while its desktops are killed at random: what is lost, and what is left behind."""
+    from operant.bench.record import provenance
+    from operant.bench.soak import GOALS
+    from operant.bench.soak import soak as measure
+
+    with _progress() as progress:
+        result = {**provenance(), **measure(progress, seconds=seconds)}
+    _deliver(result, as_json, out, lambda result: _goal_table("Soak", result, GOALS))
+
+
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console

@@ -33,6 +33,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "train": ("operant.cli.train", "Let an agent learn by reinforcement learning, on sandboxed desktops."),
     "results": ("operant.cli.results", "Show and compare the results of evaluations."),
     "replay": ("operant.cli.replay", "Step through an episode, or make a moving picture of it."),
+    "serve": (
+        "operant.cli.serve",
+        "Serve agents and desktops: REST API, live streams, dashboard.",
+    ),
     "bench": ("operant.cli.bench", "Measure how fast desktops are on this machine."),
     "doctor": (
         "operant.cli.doctor",

@@ -78,6 +78,10 @@ class LocalDesktop:
                 self._lock.release()
         return self._screen.frame()
 
+    def glance(self) -> npt.NDArray[np.uint8]:
+        """The same as ``frame``, which never waits for an action."""
+        return self.frame()
+
     def perform(self, action: Action) -> npt.NDArray[np.uint8]:
         """Do it, wait until the screen has settled, and return the frame; ``last_step`` says how it settled.
 

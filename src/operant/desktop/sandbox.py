@@ -199,6 +199,13 @@ class SandboxDesktop:
         with self._use():
             return self._open().frame()
 
+    def glance(self) -> npt.NDArray[np.uint8]:
+        """The screen now, even in the middle of an action: for those who only watch."""
+        try:
+            return self._open().frame()
+        except AttributeError as error:  # the display is being replaced at this moment
+            raise DesktopClosed("the display is being replaced") from error
+
     def perform(self, action: Action) -> npt.NDArray[np.uint8]:
         """Do it, wait until the screen has settled, and return the frame; ``last_step`` says how it settled."""
         with self._use():

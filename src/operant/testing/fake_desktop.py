@@ -184,15 +184,19 @@ class FakeDesktop:
         self._use()
         return self._draw().pixels.copy()[:, :, 2::-1]
 
+    def glance(self) -> npt.NDArray[np.uint8]:
+        return self.frame()
+
     def _draw(self) -> Canvas:
-        if self._screen is None:
+        screen = self._screen
+        if screen is None:
             screen = Canvas(self.size.width, self.size.height, BACKGROUND)
             for shown in self._shown:
                 if shown.picture is None:
                     shown.picture = shown.paint(focused=shown.id == self._focused)
                 screen.paste(shown.picture, shown.x, shown.y - TITLE_HEIGHT)
             self._screen = screen
-        return self._screen
+        return screen
 
     def _touch(self, *changed: _Shown) -> None:
         """The pictures of these windows, and so the screen, are out of date."""

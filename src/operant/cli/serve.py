@@ -1,0 +1,67 @@
+"""``operant serve``: the service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operant.errors import ConfigError
+
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port to listen on.", show_default="8000")
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(help="Who answers first: an agent's name, module:factory, or a checkpoint."),
+    ] = None,
+    desktops: Annotated[
+        int | None, typer.Option(min=1, help="Sandboxed desktops to keep ready.", show_default="2")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Where episodes and training runs go.", show_default="operant-data")
+    ] = None,
+    results_dir: Annotated[
+        Path | None, typer.Option(help="Where evaluations are.", show_default="results")
+    ] = None,
+    checkpoints_dir: Annotated[
+        Path | None, typer.Option(help="Where models are.", show_default="checkpoints")
+    ] = None,
+    allow_live: Annotated[
+        bool, typer.Option("--allow-live", help="Let agents operate the screen of this machine.")
+    ] = False,
+    auto_approve: Annotated[
+        bool, typer.Option("--auto-approve", help="Do so without asking for each action.")
+    ] = False,
+    dashboard: Annotated[bool, typer.Option(help="Serve the dashboard at /.")] = True,
+    log_level: Annotated[str, typer.Option(help="DEBUG also shows each request.")] = "INFO",
+) -> None:
+    """Serve agents and desktops. Other settings come from OPERANT_* variables and .env; the token from OPERANT_TOKEN."""
+    try:
+        from operant.config.service import ServiceConfig
+        from operant.service.server import serve as run
+    except ImportError as error:
+        raise ConfigError(
+            f"the service needs packages that are not installed ({error.name})",
+            hint='pip install "operant[service]"',
+        ) from error
+    config = ServiceConfig.from_environment(
+        host=host,
+        port=port,
+        agent=agent,
+        desktops=desktops,
+        data_dir=data_dir,
+        results_dir=results_dir,
+        checkpoints_dir=checkpoints_dir,
+        allow_live=allow_live or None,
+        auto_approve=auto_approve or None,
+        dashboard=None if dashboard else False,
+    )
+    run(config, level=log_level.upper())

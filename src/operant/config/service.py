@@ -1,0 +1,163 @@
+"""Settings of the service: where it listens, whom it lets in, how much it does at once.
+
+Every field can be set by an environment variable ``OPERANT_<FIELD>`` or a line of ``.env``; a few also by the
+plain names that people expect (``TRAINING_ENABLED``, ``LOG_FORMAT``).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from operant.config.base import Config
+
+__all__ = ["ServiceConfig", "is_loopback"]
+
+PREFIX = "OPERANT_"
+PLAIN_NAMES = {"TRAINING_ENABLED": "training_enabled", "LOG_FORMAT": "log_format", "API_TOKEN": "token"}
+
+
+class ServiceConfig(Config):
+    """One service on one machine."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; any but this machine's own needs a token."""
+    port: int = Field(8000, ge=0, le=65535)
+    """Port to listen on; 0 takes a free one."""
+    token: SecretStr | None = None
+    """What clients must show as a bearer token; at least 16 characters."""
+    cors_origins: tuple[str, ...] = ()
+    """Other origins whose pages may call the API; none by default."""
+    trusted_hosts: tuple[str, ...] = ()
+    """Further names under which this service is reached when it has no token."""
+
+    data_dir: Path = Path("operant-data")
+    """Where episodes and training runs are kept."""
+    results_dir: Path = Path("results")
+    """Where ``operant eval`` leaves its results."""
+    checkpoints_dir: Path = Path("checkpoints")
+    """Where models are looked for, besides the training runs."""
+
+    agent: str = "random"
+    """The agent that answers first: a name of ``operant.agents``, or module:factory."""
+    checkpoint_agent: str = "hierarchical"
+    """The agent that checkpoints belong to."""
+
+    desktops: int = Field(2, ge=1, le=256)
+    """Sandboxed desktops kept ready."""
+    session_ttl_s: float = Field(600.0, gt=0, le=86_400)
+    """Seconds after its last use that a session is ended."""
+    lease_timeout_s: float = Field(10.0, ge=0, le=600)
+    """Seconds that a request waits for a free desktop."""
+    act_timeout_s: float = Field(60.0, gt=0, le=3600)
+    """Seconds that an agent has for one action."""
+    queued_attempts: int = Field(64, ge=0)
+    """Tasks that may wait for a desktop."""
+
+    max_body_bytes: int = Field(16 << 20, ge=1024)
+    """Largest request body."""
+    max_pixels: int = Field(8_294_400, ge=64)
+    """Largest picture: 3840x2160 by default."""
+    requests_per_s: float = Field(200.0, gt=0)
+    """Requests a second from one client, on the average."""
+    request_burst: int = Field(400, ge=1)
+    """Requests that one client may send at once."""
+
+    batch_size: int = Field(16, ge=1, le=1024)
+    """Questions that are answered together."""
+    batch_wait_ms: float = Field(2.0, ge=0, le=1000)
+    """How long the first question of a batch waits for others."""
+    queued_questions: int = Field(256, ge=1)
+    """Questions that may wait."""
+
+    training_enabled: bool = True
+    """Whether training may be started through the service."""
+    training_command: tuple[str, ...] = (sys.executable, "-m", "operant.train")
+    """The program that trains; the service adds its flags."""
+
+    allow_live: bool = False
+    """Whether the screen of this machine itself may be operated."""
+    auto_approve: bool = False
+    """Whether actions on that screen are done without asking each time."""
+    approval_timeout_s: float = Field(60.0, gt=0, le=3600)
+    """Seconds that somebody has to approve an action on that screen."""
+
+    dashboard: bool = True
+    """Whether the dashboard is served at ``/``."""
+    log_format: Literal["auto", "human", "json"] = "auto"
+    """How log lines look; ``auto`` is human on a terminal."""
+
+    @field_validator("token")
+    @classmethod
+    def _long_enough(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is None or not token.get_secret_value():
+            return None
+        if len(token.get_secret_value()) < 16:
+            raise ValueError("a token has at least 16 characters")
+        return token
+
+    @field_validator("training_command", mode="before")
+    @classmethod
+    def _words(cls, command: Any) -> Any:
+        return tuple(shlex.split(command)) if isinstance(command, str) else command
+
+    @field_validator("cors_origins", "trusted_hosts", mode="before")
+    @classmethod
+    def _listed(cls, names: Any) -> Any:
+        return (
+            tuple(part.strip() for part in names.split(",") if part.strip())
+            if isinstance(names, str)
+            else names
+        )
+
+    @model_validator(mode="after")
+    def _closed_to_strangers(self) -> ServiceConfig:
+        if self.token is None and not is_loopback(self.host):
+            raise ValueError(
+                f"listening on {self.host} lets others in: set a token (OPERANT_TOKEN, at least 16 characters)"
+            )
+        return self
+
+    @property
+    def episodes_dir(self) -> Path:
+        return self.data_dir / "episodes"
+
+    @property
+    def runs_dir(self) -> Path:
+        return self.data_dir / "runs"
+
+    @classmethod
+    def from_environment(
+        cls, environment: Mapping[str, str] | None = None, **overrides: Any
+    ) -> ServiceConfig:
+        """What the environment and ``.env`` say; ``overrides`` that are not None win."""
+        if environment is None:
+            from dotenv import dotenv_values
+
+            written = {name: value for name, value in dotenv_values(".env").items() if value is not None}
+            environment = {**written, **os.environ}
+        said: dict[str, Any] = {}
+        for variable, value in environment.items():
+            name = PLAIN_NAMES.get(variable) or variable.removeprefix(PREFIX).lower()
+            if (variable in PLAIN_NAMES or variable.startswith(PREFIX)) and name in cls.model_fields:
+                said[name] = value
+        return cls.build(  # type: ignore[no-any-return]
+            **said | {name: value for name, value in overrides.items() if value is not None}
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

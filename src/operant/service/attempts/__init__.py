@@ -1,0 +1,1 @@
+"""Agents at work on whole tasks: started, watched, paused, cancelled, judged."""

@@ -1,0 +1,144 @@
+"""One attempt of an agent at a task: what it has done so far, for those who wait, poll or listen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from operant.actions.json_actions import to_json
+from operant.errors import OperantError
+from operant.rollout.describe import describe
+from operant.rollout.episode import EpisodeResult, Step
+from operant.service.attempts.free import is_free
+from operant.tasks.task import Task
+from operant.types import ActionKind, Observation, Outcome, Size
+
+__all__ = ["Attempt", "Result", "Status"]
+
+
+class Status:
+    """How far an attempt is."""
+
+    QUEUED, RUNNING, FINISHED, CANCELLED, FAILED = "queued", "running", "finished", "cancelled", "failed"
+    OVER = frozenset({FINISHED, CANCELLED, FAILED})
+
+
+@dataclass(frozen=True)
+class Result:
+    """How it ended, and on whose word."""
+
+    success: bool
+    verified: bool
+    judge: str
+    """``criteria`` or ``agent``."""
+    outcome: str
+    why: str
+    reward: float
+    episode: str
+
+
+@dataclass(eq=False)
+class Attempt:
+    """Implements ``rollout.loop.Recorder``: the loop tells it what happens. Waiting is done by its condition."""
+
+    id: str
+    task: Task
+    model: str
+    deterministic: bool
+    session: str | None = None
+    secrets: Sequence[str] = ()
+    request_id: str = ""
+    created: float = field(default_factory=time.time)
+    status: str = Status.QUEUED
+    steps: list[Mapping[str, Any]] = field(default_factory=list)
+    result: Result | None = None
+    error: OperantError | None = None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    last: Step | None = None
+    pace_s: float = 0.0
+    """Seconds before each action, for people who watch."""
+
+    @property
+    def over(self) -> bool:
+        return self.status in Status.OVER
+
+    @property
+    def free(self) -> bool:
+        return is_free(self.task)
+
+    def move(self, status: str, *, result: Result | None = None, error: OperantError | None = None) -> None:
+        with self.changed:
+            if self.over:
+                return
+            self.status, self.result, self.error = status, result, error
+            self.changed.notify_all()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Whether it was over in time."""
+        with self.changed:
+            return self.changed.wait_for(lambda: self.over, timeout_s)
+
+    def wait_beyond(self, seen: int, timeout_s: float) -> None:
+        """Return when there are more steps than that, it is over, or the time is up."""
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.steps) > seen or self.over, timeout_s)
+
+    def judge(self, result: EpisodeResult, episode: str) -> Result:
+        """The criteria decide; where there are none, what the agent said is told as what it is."""
+        if not self.free:
+            known = result.outcome in (Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED)
+            return Result(
+                result.success, known, "criteria", result.outcome.value, result.why, result.reward, episode
+            )
+        said_done = (
+            self.last is not None
+            and self.last.action is not None
+            and self.last.action.kind in (ActionKind.DONE, ActionKind.ANSWER)
+        )
+        if result.outcome is Outcome.VERIFIER_ERROR:
+            why = "the agent says that it is done" if said_done else "the agent ran out of steps"
+            why += "; " + result.why
+        else:
+            why = result.why
+        return Result(said_done, False, "agent", result.outcome.value, why, result.reward, episode)
+
+    # What the loop tells.
+
+    def begin(self, task: Task) -> None:
+        with self.changed:
+            self.steps.clear()  # another try after a machine's failure begins anew
+
+    def look(self, observation: Observation) -> None:
+        pass
+
+    def step(self, step: Step, observation: Observation) -> None:
+        height, width = observation.screen.shape[:2]
+        told = {
+            "number": step.number,
+            "action": None if step.action is None else to_json(step.action),
+            "description": describe(step.action, Size(width, height)),
+            "invalid": step.invalid,
+            "reward": step.reward,
+            "agent_ms": round(step.agent_ms, 2),
+            "desktop_ms": round(step.desktop_ms, 2),
+            "value": _number(step.record.get("value")),
+            "screen": [width, height],
+        }
+        with self.changed:
+            self.last = step
+            self.steps.append(told)
+            self.changed.notify_all()
+
+    def end(self, result: EpisodeResult) -> None:
+        pass
+
+    def abandon(self) -> None:
+        pass
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None

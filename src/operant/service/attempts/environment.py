@@ -1,0 +1,65 @@
+"""A task on a desktop that people may watch, share and take over."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import cast
+
+from operant.desktop.sandbox import SandboxDesktop
+from operant.envs.task_environment import TaskEnvironment
+from operant.errors import NotApproved
+from operant.rollout.loop import Stopped
+from operant.service.attempts.free import is_free
+from operant.service.masking import mask_action
+from operant.service.sessions.session import Session
+from operant.tasks.task import Task
+from operant.types import Action, Observation, Transition
+
+__all__ = ["SharedEnvironment"]
+
+
+class SharedEnvironment(TaskEnvironment):
+    """Before each action it waits for its turn, asks for approval where that is needed, and tells those who watch."""
+
+    def __init__(
+        self,
+        session: Session,
+        cancelled: threading.Event,
+        *,
+        with_tree: bool = False,
+        secrets: Sequence[str] = (),
+        pace_s: float = 0.0,
+    ) -> None:
+        super().__init__(cast(SandboxDesktop, session.desktop), with_tree=with_tree)
+        self._session = session
+        self._cancelled = cancelled
+        self._secrets = tuple(secrets)
+        self._pace_s = pace_s
+
+    def begin(self, task: Task, *, prepared: bool = False) -> Observation:
+        with self._session.hands():
+            if is_free(task):  # begins from whatever is there
+                return super().begin(task, prepared=True)
+            if not prepared:
+                self.desktop.reset()
+            return super().begin(task, prepared=prepared)
+
+    def step(self, action: Action) -> Transition:
+        session = self._session
+        if self._pace_s:
+            self._cancelled.wait(self._pace_s)
+        session.wait_for_turn(self._cancelled)
+        if self._cancelled.is_set():
+            raise Stopped
+        told = mask_action(action, self._secrets)
+        if not action.kind.terminal:
+            try:
+                session.approve(told)
+            except NotApproved as error:
+                return self.reject(error.message)
+        session.announce(told, "agent")
+        with session.hands():
+            transition = super().step(action)
+            session.keep(transition.observation.screen)
+            return transition

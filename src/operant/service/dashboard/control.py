@@ -1,0 +1,189 @@
+"""One desktop under one's own hands: mouse, keyboard, an on-screen keyboard for phones, and the take-over switch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from operant.errors import DesktopError, OperantError
+from operant.service.attempts.free import free_task
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
+from operant.service.sessions.session import Session
+from operant.types import Action
+
+__all__ = ["register"]
+
+KEYS = (
+    *(
+        ("Esc", ("esc",)),
+        ("Tab", ("tab",)),
+        ("⌫", ("backspace",)),
+        ("Del", ("delete",)),
+        ("Enter", ("enter",)),
+    ),
+    *(
+        ("←", ("left",)),
+        ("↑", ("up",)),
+        ("↓", ("down",)),
+        ("→", ("right",)),
+        ("Home", ("home",)),
+        ("End", ("end",)),
+    ),
+    *(("Copy", ("ctrl", "c")), ("Paste", ("ctrl", "v")), ("Undo", ("ctrl", "z")), ("Save", ("ctrl", "s"))),
+    *(("Select all", ("ctrl", "a")), ("Close", ("alt", "f4"))),
+)
+PROGRAMS = ("galculator", "mousepad", "pcmanfm", "xterm", "chromium")
+STEPS = 20
+
+
+def register() -> None:
+    @ui.page("/control", response_timeout=PATIENCE_S)
+    async def control(session: str = "") -> None:
+        async with framed("/control", "Control", "Click, drag, scroll and type on a live desktop") as page:
+            service = runtime()
+            known = [one for one in service.sessions.list() if not one.closed]
+            chosen = next((one for one in known if one.id == session), None)
+            if session and chosen is None:
+                empty(f"There is no desktop {session!r} any more.", "Choose or lease another one.")
+            with ui.row().classes("op-row"):
+                if known:
+                    ui.select(
+                        {one.id: one.id for one in known},
+                        value=chosen.id if chosen else None,
+                        label="Desktop",
+                        on_change=lambda event: ui.navigate.to(f"/control?session={event.value}"),
+                    ).props("outlined dense").classes("w-48")
+                ui.button("New desktop", icon="add", on_click=_lease).props("unelevated")
+                if chosen is not None:
+                    ui.button("Hand back", icon="logout", on_click=lambda: _hand_back(chosen)).props("flat")
+            if chosen is None:
+                if not session:
+                    empty("Choose a desktop, or lease a new one.")
+                return
+            with page:
+                _desk(chosen)
+
+
+def _desk(session: Session) -> None:
+    with ui.column().classes("op-card gap-3"):
+        with ui.row().classes("op-row"):
+            doing = ui.label("").classes("op-sub grow")
+            taken = ui.switch(
+                "Take over", value=session.taken_over, on_change=lambda e: session.take_over(e.value)
+            )
+            taken.props("aria-label='Take over from the agent'")
+        ui.element("operant-desktop").props(f'session="{session.id}" control fps=25 quality=80')
+        _keyboard(session)
+    if not session.live:
+        _work(session)
+
+    def refresh() -> None:
+        if session.closed:
+            doing.text = "this desktop was handed back"
+        elif session.attempt:
+            who = "waits for you" if session.taken_over else "is at work"
+            doing.text = f"{session.model} {who}: {session.instruction}"
+        else:
+            doing.text = f"session {session.id}, nobody else at work"
+        if taken.value != session.taken_over:
+            taken.value = session.taken_over
+
+    refresh()
+    ui.timer(0.7, refresh)
+
+
+def _keyboard(session: Session) -> None:
+    with ui.row().classes("op-row no-wrap"):
+        text = ui.input("Text to type").props("outlined dense").classes("grow")
+        secret = ui.checkbox("secret").tooltip("masked in logs, episodes and metrics")
+        secret.on_value_change(lambda event: text.props(f"type={'password' if event.value else 'text'}"))
+
+        async def type_it() -> None:
+            if text.value:
+                await _do(session, Action.type(text.value), secret=bool(secret.value))
+                text.value = ""
+
+        text.on("keydown.enter", type_it)
+        ui.button(icon="keyboard_return", on_click=type_it).props("unelevated aria-label='Type the text'")
+    with ui.row().classes("op-keys"):
+        for label, keys in KEYS:
+            ui.button(label, on_click=lambda keys=keys: _do(session, Action.key(*keys))).props(
+                "outline no-caps dense"
+            )
+
+
+async def _do(session: Session, action: Action, *, secret: bool = False) -> None:
+    service = runtime()
+    try:
+        await service.at_desk(session.perform, action, secret=secret)
+        service.metrics.acted("person", action.kind.value)
+    except OperantError as error:
+        if isinstance(error, DesktopError):
+            service.sessions.broken(session, error)
+        ui.notify(error.message, type="negative", caption=error.hint or "")
+
+
+def _work(session: Session) -> None:
+    with ui.column().classes("op-card gap-3"):
+        ui.label("Let the agent work here").classes("text-base font-semibold")
+        with ui.row().classes("op-row no-wrap"):
+            wish = (
+                ui.input("Instruction", placeholder="Compute 15 + 27").props("outlined dense").classes("grow")
+            )
+            start = ui.button("Start", icon="play_arrow").props("unelevated")
+            stop = ui.button("Stop", icon="stop").props("flat color=negative")
+        with ui.row().classes("op-keys items-center"):
+            ui.label("Open:").classes("op-sub")
+            for name in PROGRAMS:
+                ui.button(name, on_click=lambda name=name: _open(session, name)).props(
+                    "outline no-caps dense"
+                )
+
+        def begin() -> None:
+            service = runtime()
+            if not wish.value:
+                ui.notify("Say what to do first.", type="warning")
+                return
+            try:
+                task = free_task(wish.value, STEPS)
+                service.attempts.start(task, service.models.current, deterministic=True, session=session)
+            except OperantError as error:
+                ui.notify(error.message, type="negative", caption=error.hint or "")
+
+        def end() -> None:
+            if session.attempt:
+                runtime().attempts.cancel(runtime().attempts.find(session.attempt))
+
+        start.on_click(begin)
+        stop.on_click(end)
+
+
+async def _open(session: Session, program: str) -> None:
+    def launch() -> None:
+        desktop: Any = session.desktop
+        with session.hands():
+            desktop.launch([program])
+
+    try:
+        await runtime().at_desk(launch)
+    except OperantError as error:
+        ui.notify(error.message, type="negative", caption=error.hint or "")
+
+
+async def _lease() -> None:
+    service = runtime()
+    try:
+        session = await service.at_desk(service.sessions.create)
+    except OperantError as error:
+        ui.notify(error.message, type="negative", caption=error.hint or "")
+    else:
+        ui.navigate.to(f"/control?session={session.id}")
+
+
+async def _hand_back(session: Session) -> None:
+    service = runtime()
+    if session.attempt:
+        service.attempts.cancel(service.attempts.find(session.attempt))
+    await service.at_desk(service.sessions.end, session)
+    ui.navigate.to("/control")

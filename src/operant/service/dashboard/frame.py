@@ -1,0 +1,147 @@
+"""What all pages share: the bar, the menu, the look, and the words for "nothing here" and "it went wrong"."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from nicegui import context, ui
+
+from operant.errors import OperantError
+from operant.service.runtime import Runtime
+
+__all__ = [
+    "MENU",
+    "PATIENCE_S",
+    "empty",
+    "failure",
+    "framed",
+    "live",
+    "number",
+    "outcome_pill",
+    "pill",
+    "runtime",
+    "set_runtime",
+]
+
+MENU = (
+    ("/", "Overview", "space_dashboard"),
+    ("/wall", "Live wall", "grid_view"),
+    ("/control", "Control", "touch_app"),
+    ("/tasks", "Tasks", "checklist"),
+    ("/episodes", "Episodes", "movie"),
+    ("/training", "Training", "show_chart"),
+    ("/results", "Results", "leaderboard"),
+)
+DARK = "operant_dark"
+PATIENCE_S = 30.0  # how long a page may take to be made on a busy machine
+HEAD = """<link rel="stylesheet" href="/static/style.css"><link rel="manifest" href="/manifest.webmanifest">
+<meta name="theme-color" content="#1f6f8b"><script src="/static/desktop.js" defer></script>
+<script>if ("serviceWorker" in navigator) navigator.serviceWorker.register("/service-worker.js").catch(() => {});</script>"""
+
+_runtime: list[Runtime] = []
+
+
+def set_runtime(runtime: Runtime) -> None:
+    """The pages are registered once in a process; they show the service that was made last."""
+    _runtime[:] = [runtime]
+
+
+def runtime() -> Runtime:
+    return _runtime[0]
+
+
+@asynccontextmanager
+async def framed(here: str, title: str, subtitle: str = "") -> AsyncIterator[Any]:
+    """A page: everything inside goes into its column. Failures become a sentence and not a blank page."""
+    ui.add_head_html(HEAD)
+    ui.page_title(f"{title} · Operant")
+    ui.colors(primary="#1f6f8b", positive="#2a9d8f", negative="#d64550", warning="#c98a1b")
+    cookies = context.client.request.cookies if context.client.request is not None else {}
+    dark = ui.dark_mode({"1": True, "0": False}.get(cookies.get(DARK, "")))
+    drawer = (
+        ui.left_drawer(value=None, fixed=True).props("width=220 breakpoint=1000").classes("op-nav q-pa-sm")
+    )
+    with drawer:
+        for path, name, icon in MENU:
+            with ui.link(target=path).classes("op-here" if path == here else ""):
+                ui.icon(icon, size="20px")
+                ui.label(name)
+    with ui.header().classes("op-bar items-center q-py-xs q-px-md no-wrap"):
+        ui.button(icon="menu", on_click=drawer.toggle).props("flat round dense color=primary aria-label=Menu")
+        ui.image("/static/icon.svg").classes("w-7 h-7")
+        ui.label("Operant").classes("text-base font-semibold")
+        ui.space()
+        ui.link("API", "/docs", new_tab=True).classes("op-sub gt-xs")
+
+        def toggle() -> None:
+            dark.value = not dark.value
+            ui.run_javascript(
+                f"document.cookie='{DARK}={int(bool(dark.value))};path=/;max-age=31536000;SameSite=Lax'"
+            )
+
+        ui.button(icon="contrast", on_click=toggle).props(
+            "flat round dense color=primary aria-label='Dark or light'"
+        )
+    with ui.column().classes("op-page") as column:
+        with ui.column().classes("gap-0"):
+            ui.label(title).classes("op-title").props("role=heading aria-level=1")
+            if subtitle:
+                ui.label(subtitle).classes("op-sub")
+        try:
+            yield column
+        except OperantError as error:
+            failure(error)
+
+
+def live(seconds: float, content: Callable[[], Awaitable[None]]) -> Any:
+    """A part of a page that is drawn anew so often; the last state stays when that fails."""
+
+    @ui.refreshable
+    async def part() -> None:
+        try:
+            await content()
+        except OperantError as error:
+            failure(error)
+
+    ui.timer(seconds, part.refresh)
+    return part
+
+
+def empty(text: str, hint: str = "") -> None:
+    with ui.column().classes("op-empty items-center gap-1"):
+        ui.icon("inbox", size="32px")
+        ui.label(text)
+        if hint:
+            ui.label(hint).classes("op-sub")
+
+
+def failure(error: OperantError) -> None:
+    with ui.row().classes("op-card items-center no-wrap").props("role=alert"):
+        ui.icon("error_outline", size="28px").classes("op-bad")
+        with ui.column().classes("gap-0"):
+            ui.label(error.message)
+            if error.hint:
+                ui.label(error.hint).classes("op-sub")
+
+
+def number(label: str, value: str, kind: str = "") -> None:
+    with ui.column().classes("op-card gap-1"):
+        ui.label(label).classes("op-label")
+        ui.label(value).classes(f"op-number {kind}")
+
+
+def pill(text: str, kind: str = "soft") -> None:
+    ui.label(text).classes(f"op-pill op-{kind}")
+
+
+def outcome_pill(outcome: str | None) -> None:
+    kinds = {
+        "success": "good",
+        "failure": "bad",
+        "truncated": "wait",
+        "infra_error": "bad",
+        "verifier_error": "soft",
+    }
+    pill((outcome or "unfinished").replace("_", " "), kinds.get(outcome or "", "soft"))

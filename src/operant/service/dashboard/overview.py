@@ -1,0 +1,108 @@
+"""The first page: health, load, what is going on."""
+
+from __future__ import annotations
+
+import time
+
+from nicegui import ui
+
+from operant.service.dashboard.frame import (
+    PATIENCE_S,
+    empty,
+    failure,
+    framed,
+    live,
+    number,
+    outcome_pill,
+    pill,
+    runtime,
+)
+from operant.service.routes.monitoring import metrics_view
+from operant.service.sessions.approvals import Pending
+
+__all__ = ["register"]
+
+
+def register() -> None:
+    @ui.page("/", response_timeout=PATIENCE_S)
+    async def overview() -> None:
+        async with framed("/", "Overview", "What this service is doing right now"):
+            await live(2.0, _approvals)()
+            await live(2.0, _health)()
+            with ui.element("div").classes("op-halves"):
+                with ui.column().classes("op-card"):
+                    ui.label("At work").classes("text-base font-semibold")
+                    await live(2.0, _attempts)()
+                with ui.column().classes("op-card"):
+                    ui.label("Training").classes("text-base font-semibold")
+                    await live(3.0, _runs)()
+
+
+async def _approvals() -> None:
+    """Actions on the live screen that wait for a yes."""
+    for one in runtime().approvals.pending():
+        with ui.row().classes("op-card items-center"):
+            ui.icon("front_hand", size="28px").classes("op-wait")
+            ui.label(f"On your own screen: {one.description}").classes("grow")
+            ui.button("Allow", on_click=lambda one=one: _answer(one, True)).props("unelevated color=positive")
+            ui.button("Decline", on_click=lambda one=one: _answer(one, False)).props("flat color=negative")
+
+
+def _answer(one: Pending, yes: bool) -> None:
+    runtime().approvals.answer(one.id, yes)
+
+
+async def _health() -> None:
+    service = runtime()
+    view = await service.at_desk(metrics_view, service)
+    if service.failure is not None:
+        failure(service.failure)
+    desktops, status = view.desktops, "ready" if service.ready else "starting"
+    with ui.element("div").classes("op-grid"):
+        number("Service", status, "op-good" if service.ready else "op-wait")
+        number("Model", service.models.current.info.name if service.models.loaded else "…")
+        number("Desktops free", f"{desktops.ready} of {service.config.desktops}" if desktops else "…")
+        number("Requests", f"{view.requests:,}")
+        number("Latency, p95", _ms(view.latency_ms.p95))
+        number("Model, p50", _ms(view.inference_ms.p50))
+        rate = view.success_rate
+        number("Success", "–" if rate is None else f"{rate:.0%}")
+        number("Memory", f"{view.memory_mb:.0f} MB")
+
+
+def _ms(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+
+
+async def _attempts() -> None:
+    attempts = runtime().attempts.list()[:8]
+    if not attempts:
+        empty("Nobody has tried a task yet.", "Start one on the page Tasks, or through the API.")
+    for attempt in attempts:
+        with ui.row().classes("op-row no-wrap"):
+            if attempt.result is not None:
+                outcome_pill(attempt.result.outcome)
+            else:
+                pill(attempt.status, "wait" if not attempt.over else "soft")
+            ui.label(attempt.task.instruction).classes("grow ellipsis").style("min-width:0")
+            ui.label(f"{len(attempt.steps)} steps").classes("op-sub text-no-wrap")
+            if attempt.result is not None:
+                ui.link("replay", f"/episodes/{attempt.result.episode}")
+            elif attempt.session and not attempt.over:
+                ui.link("watch", f"/control?session={attempt.session}")
+
+
+async def _runs() -> None:
+    service = runtime()
+    runs = (await service.at_desk(service.runs.list))[:6]
+    if not runs:
+        empty("No training run yet.", "Start one on the page Training.")
+    for run in runs:
+        latest = (await service.at_desk(run.progress) or [{}])[-1]
+        with ui.row().classes("op-row no-wrap"):
+            pill(run.state, {"running": "wait", "finished": "good", "failed": "bad"}.get(run.state, "soft"))
+            ui.link(run.id, f"/training?runs={run.id}").classes("grow")
+            if isinstance(latest.get("success_rate"), (int, float)):
+                ui.label(f"{latest['success_rate']:.0%} success").classes("op-sub")
+            minutes = ((run.ended or time.time()) - run.started) / 60
+            ui.label(f"{minutes:.0f} min").classes("op-sub text-no-wrap")

@@ -1,0 +1,202 @@
+"""Training runs: started, stopped, watched and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nicegui import ui
+from pydantic import ValidationError
+
+from operant.errors import OperantError
+from operant.service.dashboard.charts import Points, curve, options
+from operant.service.dashboard.frame import PATIENCE_S, empty, framed, pill, runtime
+from operant.service.routes.training import start_run
+from operant.service.schemas.training import StartTraining
+from operant.service.training.progress import Progress
+from operant.service.training.runs import Run
+
+__all__ = ["register"]
+
+REFRESH_S = 2.0
+LOSSES = ("policy_loss", "value_loss", "loss", "imitation_loss")
+STAGES = {"EASY": 0, "MEDIUM": 1, "HARD": 2}
+
+
+def register() -> None:
+    @ui.page("/training", response_timeout=PATIENCE_S)
+    async def training(runs: str = "") -> None:
+        async with framed(
+            "/training", "Training", "Runs in processes of their own; they outlive this service"
+        ):
+            _form()
+            service = runtime()
+            known = await service.at_desk(service.runs.list)
+            names = [run.id for run in known]
+            wanted = [name for name in runs.split(",") if name in names] or names[:1]
+            chosen = (
+                ui.select(names, value=wanted, multiple=True, label="Runs to show and compare")
+                .props("outlined dense use-chips")
+                .classes("w-full")
+            )
+            states = ui.column().classes("w-full gap-2")
+            nothing = ui.column().classes("w-full")
+            with nothing:
+                empty("No training run to show.", "Start one above.")
+            charts = _Charts()
+            log = ui.label("").classes("op-log op-card")
+
+            async def refresh() -> None:
+                found = await service.at_desk(service.runs.list)
+                if [run.id for run in found] != chosen.options:
+                    fresh = [run.id for run in found if run.id not in chosen.options]
+                    chosen.set_options([run.id for run in found], value=fresh[:1] or chosen.value)
+                shown = [run for run in found if run.id in (chosen.value or [])]
+                curves = await service.at_desk(lambda: [(run, run.progress()) for run in shown])
+                states.clear()
+                with states:
+                    for run, progress in curves:
+                        _state(run, progress)
+                charts.show(curves)
+                nothing.set_visibility(not shown)
+                log.text = shown[0].last_words() if shown else ""
+                log.set_visibility(bool(log.text))
+
+            await refresh()
+            ui.timer(REFRESH_S, refresh)
+
+
+class _Charts:
+    """The same charts, with other data every time."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[Any, str, bool, Callable[[str, Progress], dict[str, Points]]]] = []
+        with ui.element("div").classes("op-halves") as self.grid:
+            for title, share, pick in CHARTS:
+                with ui.column().classes("op-card"):
+                    self.parts.append((curve(title, {}, share=share), title, share, pick))
+
+    def show(self, curves: Sequence[tuple[Run, Progress]]) -> None:
+        self.grid.set_visibility(bool(curves))
+        for chart, title, share, pick in self.parts:
+            series: dict[str, Points] = {}
+            for run, progress in curves:
+                # One run needs no name before its lines.
+                series |= pick(f"{run.id} " if len(curves) > 1 else "", progress)
+            chart.options.clear()
+            chart.options.update(options(title, series, share=share))
+            chart.update()
+
+
+def _line(progress: Progress, name: str) -> Points:
+    return [(float(one.get("step", index)), _number(one.get(name))) for index, one in enumerate(progress)]
+
+
+def _terms(prefix: str, progress: Progress) -> dict[str, Points]:
+    """The return, and each term of its shaping on its own line."""
+    lines = {f"{prefix}return": _line(progress, "mean_reward")}
+    names = {name for one in progress for name in (one.get("reward_terms") or {})}
+    for name in sorted(names):
+        lines[f"{prefix}{name}"] = [
+            (float(one.get("step", index)), _number((one.get("reward_terms") or {}).get(name)))
+            for index, one in enumerate(progress)
+        ]
+    return lines
+
+
+def _losses(prefix: str, progress: Progress) -> dict[str, Points]:
+    lines = {f"{prefix}{name}": _line(progress, name) for name in LOSSES}
+    nested = {name for one in progress if isinstance(one.get("losses"), dict) for name in one["losses"]}
+    for name in sorted(nested):
+        lines[f"{prefix}{name}"] = [
+            (float(one.get("step", index)), _number((one.get("losses") or {}).get(name)))
+            for index, one in enumerate(progress)
+        ]
+    return lines
+
+
+def _stage(prefix: str, progress: Progress) -> dict[str, Points]:
+    return {
+        f"{prefix}stage": [
+            (float(one.get("step", index)), _number(STAGES.get(str(one.get("stage")), one.get("stage"))))
+            for index, one in enumerate(progress)
+        ]
+    }
+
+
+def _single(name: str, label: str) -> Callable[[str, Progress], dict[str, Points]]:
+    return lambda prefix, progress: {f"{prefix}{label}": _line(progress, name)}
+
+
+CHARTS: tuple[tuple[str, bool, Callable[[str, Progress], dict[str, Points]]], ...] = (
+    ("Success rate", True, _single("success_rate", "success")),
+    ("Return and its terms", False, _terms),
+    ("Losses", False, _losses),
+    ("Entropy", False, _single("entropy", "entropy")),
+    ("Steps per second", False, _single("fps", "FPS")),
+    ("Curriculum stage (0 easy, 1 medium, 2 hard)", False, _stage),
+)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, dict):
+        return None
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _state(run: Run, progress: Progress) -> None:
+    latest = progress[-1] if progress else {}
+    with ui.row().classes("op-row"):
+        pill(
+            run.state,
+            {"running": "wait", "finished": "good", "failed": "bad", "lost": "bad"}.get(run.state, "soft"),
+        )
+        ui.label(run.id).classes("font-semibold")
+        ui.label(f"step {latest.get('step', 0):,}" if latest else "no update yet").classes("op-sub")
+        if run.reward_hack():
+            pill("reward rises, success does not", "bad")
+        ui.space()
+        if run.running:
+            ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props("flat color=negative")
+
+
+def _form() -> None:
+    service = runtime()
+    with ui.column().classes("op-card gap-3"):
+        if not service.runs.enabled:
+            ui.label("Training is switched off on this service.").classes("op-sub")
+            return
+        with ui.row().classes("op-row"):
+            steps = ui.number("Steps", value=100_000, min=1, precision=0).props("outlined dense")
+            level = ui.select(["EASY", "MEDIUM", "HARD"], value="EASY", label="Difficulty").props(
+                "outlined dense"
+            )
+            level.classes("w-32")
+            stages = ui.checkbox("curriculum")
+            seed = ui.number("Seed", value=0, min=0, precision=0).props("outlined dense").classes("w-24")
+
+            async def start() -> None:
+                try:
+                    asked = StartTraining(
+                        total_timesteps=int(steps.value or 0),
+                        difficulty=level.value,
+                        curriculum=bool(stages.value),
+                        seed=int(seed.value or 0),
+                    )
+                    view = await service.at_desk(start_run, service, asked)
+                    ui.notify(f"{view.id} has begun", type="positive")
+                except ValidationError as error:
+                    ui.notify(error.errors()[0]["msg"], type="negative")
+                except OperantError as error:
+                    ui.notify(error.message, type="negative", caption=error.hint or "")
+
+            ui.button("Start training", icon="play_arrow", on_click=start).props("unelevated")
+
+
+async def _stop(run: Run) -> None:
+    service = runtime()
+    try:
+        await service.at_desk(service.runs.stop, run.id)
+        ui.notify(f"{run.id} was asked to stop", type="info")
+    except OperantError as error:
+        ui.notify(error.message, type="negative", caption=error.hint or "")

@@ -1,0 +1,1 @@
+"""Who answers: models, switched without a pause, asked in batches."""

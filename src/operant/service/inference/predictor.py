@@ -1,0 +1,154 @@
+"""One model that answers questions: what is seen and wanted goes in, an action comes out.
+
+The only place that knows how the agents of ``operant.agents`` are asked. Runs in the inference thread and knows
+nothing of requests.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView
+from operant.agents.batched import BatchedAgent
+from operant.errors import AgentError, InvalidAction, OperantError, RequestForbidden
+from operant.types import Action, Observation, Size
+
+__all__ = ["AgentPredictor", "Answer", "ModelInfo", "Predictor", "Question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to do next?"""
+
+    observation: Observation
+    deterministic: bool = True
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An action, or why there is none."""
+
+    action: Action | None
+    confidence: float | None = None
+    """How likely the model takes its own action; None if it does not say."""
+    value: float | None = None
+    """What its critic expects; None if it has none."""
+    response: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What is known of a model."""
+
+    name: str
+    agent: str
+    fingerprint: str = ""
+    batched: bool = False
+    privileged: bool = False
+    parameters: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Predictor(ABC):
+    """A model, loaded."""
+
+    info: ModelInfo
+
+    @abstractmethod
+    def predict(self, questions: Sequence[Question]) -> list[Answer | OperantError]:
+        """One answer, or one failure, for each question; one bad question spoils no other."""
+
+    @abstractmethod
+    def make_agent(self, *, deterministic: bool) -> Agent:
+        """An agent of its own for somebody's task."""
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to let go of
+        """Let go of everything."""
+
+
+class AgentPredictor(Predictor):
+    """Any agent. One that answers many at once is asked so; others one after another."""
+
+    def __init__(self, name: str, make: Callable[[], Agent], agent_name: str | None = None) -> None:
+        self._make = make
+        self._agent = make()
+        parameters = getattr(self._agent, "parameter_count", None)
+        self.info = ModelInfo(
+            name,
+            agent_name or name,
+            self._agent.fingerprint,
+            isinstance(self._agent, BatchedAgent),
+            isinstance(self._agent, PrivilegedAgent),
+            parameters if isinstance(parameters, int) else None,
+            dict(getattr(self._agent, "details", {}) or {}),
+        )
+
+    def predict(self, questions: Sequence[Question]) -> list[Answer | OperantError]:
+        if self.info.privileged:
+            return [
+                RequestForbidden(
+                    f"{self.info.name} looks behind the screen, so it can't judge a picture",
+                    hint="let it do a whole task: POST /api/v1/agent/complete-task",
+                )
+            ] * len(questions)
+        if isinstance(self._agent, BatchedAgent):
+            try:
+                return self._together(self._agent, questions)
+            except Exception:  # noqa: BLE001 - one of them is to blame: find out which
+                return [self._alone(question) for question in questions]
+        return [self._alone(question) for question in questions]
+
+    def _together(self, agent: BatchedAgent, questions: Sequence[Question]) -> list[Answer | OperantError]:
+        said = agent.act_all(
+            [question.observation for question in questions],
+            deterministic=[question.deterministic for question in questions],
+        )
+        if len(said) != len(questions):
+            raise AgentError(f"{self.info.name} gave {len(said)} answers to {len(questions)} questions")
+        return [_answer(one) for one in said]
+
+    def _alone(self, question: Question) -> Answer | OperantError:
+        agent, seen = self._agent, question.observation
+        height, width = seen.screen.shape[:2]
+        try:
+            if isinstance(agent, BatchedAgent):
+                return _answer(agent.act_all([seen], deterministic=[question.deterministic])[0])
+            agent.begin(TaskView(seen.instruction, seen.max_steps, Size(width, height), question.seed))
+            return _answer(agent.act(seen))
+        except InvalidAction as error:
+            return Answer(None, error=error.message)
+        except Exception as error:  # noqa: BLE001 - foreign code may raise anything
+            return AgentError(f"{self.info.name} failed: {type(error).__name__}: {str(error)[:200]}")
+
+    def make_agent(self, *, deterministic: bool) -> Agent:
+        agent = self._make()
+        if isinstance(agent, BatchedAgent):
+            agent.deterministic = deterministic
+        return agent
+
+    def close(self) -> None:
+        self._agent.close()
+
+
+def _answer(said: Action | Decision) -> Answer:
+    if not isinstance(said, Decision):
+        return Answer(said)
+    record = said.record
+    confidence = _number(record.get("confidence"))
+    if confidence is None and (log_prob := _number(record.get("log_prob"))) is not None:
+        confidence = min(1.0, math.exp(min(0.0, log_prob)))
+    return Answer(said.action, confidence, _number(record.get("value")), said.response, said.error)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,83 @@
+"""Text that must not be kept: masked before it reaches a log, an episode, an answer or a metric.
+
+What an application shows on the screen is not masked: a password field does that, a terminal does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from operant.rollout.episode import EpisodeResult, Step
+from operant.types import Action, ActionKind, Observation
+
+if TYPE_CHECKING:
+    from operant.rollout.loop import Recorder
+    from operant.tasks.task import Task
+
+__all__ = ["MASK", "MaskedRecorder", "mask_action", "mask_text"]
+
+MASK = "•••"
+
+
+def mask_text(text: str, secrets: Sequence[str]) -> str:
+    """The text without the secrets; the longest first, so that one inside another leaves nothing."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if secret:
+            text = text.replace(secret, MASK)
+    return text
+
+
+def mask_action(action: Action, secrets: Sequence[str] = (), *, wholly: bool = False) -> Action:
+    """The action as it may be told: ``wholly`` masks all that it types."""
+    if action.kind in (ActionKind.KEY, ActionKind.KEY_DOWN, ActionKind.KEY_UP, ActionKind.HOLD):
+        return replace(action, keys=("space",)) if wholly else action
+    if not action.text:
+        return action
+    return replace(action, text=MASK if wholly else mask_text(action.text, secrets))
+
+
+class MaskedRecorder:
+    """Hands everything on to another recorder, without the secrets."""
+
+    def __init__(self, recorder: Recorder, secrets: Sequence[str]) -> None:
+        self._recorder = recorder
+        self._secrets = tuple(secrets)
+
+    def begin(self, task: Task) -> None:
+        parameters = _mask_values(dict(task.parameters), self._secrets)
+        self._recorder.begin(
+            replace(task, instruction=mask_text(task.instruction, self._secrets), parameters=parameters)
+        )
+
+    def look(self, observation: Observation) -> None:
+        self._recorder.look(observation)
+
+    def step(self, step: Step, observation: Observation) -> None:
+        step = replace(
+            step,
+            action=None if step.action is None else mask_action(step.action, self._secrets),
+            response=mask_text(step.response, self._secrets),
+            invalid=None if step.invalid is None else mask_text(step.invalid, self._secrets),
+            info=_mask_values(dict(step.info), self._secrets),
+            record=_mask_values(dict(step.record), self._secrets),
+            state=_mask_values(dict(step.state), self._secrets),
+        )
+        self._recorder.step(step, observation)
+
+    def end(self, result: EpisodeResult) -> None:
+        self._recorder.end(replace(result, why=mask_text(result.why, self._secrets)))
+
+    def abandon(self) -> None:
+        self._recorder.abandon()
+
+
+def _mask_values(value: Any, secrets: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        return mask_text(value, secrets)
+    if isinstance(value, dict):
+        return {key: _mask_values(item, secrets) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_mask_values(item, secrets) for item in value)
+    return value

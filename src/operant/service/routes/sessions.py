@@ -1,0 +1,208 @@
+"""``/api/v1/sessions`` and ``/api/v1/approvals``: lease a desktop, look at it, open programs, hand it back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from operant.errors import DesktopError, LiveScreenRefused, PoolExhausted
+from operant.service.pictures import Encoding, encode_picture
+from operant.service.problems import PROBLEMS
+from operant.service.routes.dependencies import Name, RuntimeDep
+from operant.service.runtime import Runtime
+from operant.service.schemas.sessions import (
+    ApprovalAnswer,
+    ApprovalView,
+    ControlRequest,
+    LaunchRequest,
+    SessionRequest,
+    SessionView,
+    WindowView,
+)
+from operant.service.sessions.session import Session
+
+__all__ = ["router", "view_of"]
+
+router = APIRouter(prefix="/api/v1", tags=["sessions"], responses=PROBLEMS)
+
+PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {f"image/{kind}": {"schema": {"type": "string"}} for kind in ("png", "jpeg", "webp")}}
+}
+EncodingQuery = Annotated[Encoding, Query(description="How the picture is encoded.")]
+WidthQuery = Annotated[int | None, Query(ge=16, le=8192, description="Scale down to this width.")]
+
+
+@router.post("/sessions", response_model=SessionView, status_code=201)
+async def create_session(asked: SessionRequest, runtime: RuntimeDep) -> SessionView:
+    """Lease a sandboxed desktop. It is handed back by DELETE, or when nobody has used it for a while."""
+    return await runtime.at_desk(_create, runtime, asked)
+
+
+def _create(runtime: Runtime, asked: SessionRequest) -> SessionView:
+    if asked.dry_run:
+        status = runtime.pool_status
+        if status is None or status.ready == 0:
+            raise PoolExhausted(
+                "no desktop is free at this moment", hint="try again, or make the pool larger"
+            )
+        size = [1280, 800]
+        return SessionView(
+            id="", kind="sandbox", size=size, created=0.0, expires_in_s=0.0, steps=0, attempt=None,
+            instruction="", model="", taken_over=False, stream="", frame="",
+        )  # fmt: skip
+    session = runtime.sessions.create(ttl_s=asked.ttl_s)
+    if asked.launch:
+        try:
+            _launch(runtime, session, asked.launch)
+        except BaseException:
+            runtime.sessions.end(session)
+            raise
+    return view_of(session)
+
+
+@router.get("/sessions", response_model=list[SessionView])
+async def list_sessions(runtime: RuntimeDep) -> list[SessionView]:
+    """All sessions, and the desktops of attempts that are at work."""
+    return [view_of(session) for session in runtime.sessions.list()]
+
+
+@router.get("/sessions/{name}", response_model=SessionView)
+async def get_session(name: Name, runtime: RuntimeDep) -> SessionView:
+    """One session. ``default`` is leased when it is first asked for."""
+    return view_of(await runtime.at_desk(runtime.sessions.find, name))
+
+
+@router.delete("/sessions/{name}", status_code=204)
+async def end_session(name: Name, runtime: RuntimeDep) -> None:
+    """Hand the desktop back; an attempt that is at work there is cancelled."""
+    await runtime.at_desk(_end, runtime, name)
+
+
+def _end(runtime: Runtime, name: str) -> None:
+    session = runtime.sessions.find(name)
+    if session.attempt is not None:
+        attempt = runtime.attempts.find(session.attempt)
+        runtime.attempts.cancel(attempt)
+        attempt.wait(5.0)
+    runtime.sessions.end(session)
+
+
+@router.get("/sessions/{name}/frame", response_class=Response, responses=PICTURE)
+async def look(
+    name: Name, runtime: RuntimeDep, encoding: EncodingQuery = "png", width: WidthQuery = None
+) -> Response:
+    """The screen now."""
+    return await runtime.at_desk(_picture, runtime, name, None, encoding, width)
+
+
+@router.get("/sessions/{name}/frames/{number}", response_class=Response, responses=PICTURE)
+async def look_back(
+    name: Name,
+    number: Annotated[int, Path(ge=1, le=2**31)],
+    runtime: RuntimeDep,
+    encoding: EncodingQuery = "png",
+    width: WidthQuery = None,
+) -> Response:
+    """The settled screen after one of the last actions."""
+    return await runtime.at_desk(_picture, runtime, name, number, encoding, width)
+
+
+def _picture(
+    runtime: Runtime, name: str, number: int | None, encoding: Encoding, width: int | None
+) -> Response:
+    session = runtime.sessions.find(name)
+    try:
+        frame = session.look() if number is None else session.kept_frame(number)
+    except DesktopError as error:
+        runtime.sessions.broken(session, error)
+        raise
+    session.touch()
+    data = encode_picture(frame, encoding, width=width)
+    return Response(data, media_type=f"image/{encoding}", headers={"cache-control": "no-store"})
+
+
+@router.get("/sessions/{name}/windows", response_model=list[WindowView])
+async def list_windows(name: Name, runtime: RuntimeDep) -> list[WindowView]:
+    """The windows, from the bottom of the stack to the top."""
+    return await runtime.at_desk(_windows, runtime, name)
+
+
+def _windows(runtime: Runtime, name: str) -> list[WindowView]:
+    return [
+        WindowView(
+            title=window.title,
+            application=window.wm_class,
+            x=window.x,
+            y=window.y,
+            width=window.width,
+            height=window.height,
+            focused=window.focused,
+        )
+        for window in runtime.sessions.find(name).desktop.windows()
+    ]
+
+
+@router.post("/sessions/{name}/launch", response_model=WindowView)
+async def launch(name: Name, asked: LaunchRequest, runtime: RuntimeDep) -> WindowView:
+    """Open a program in a sandboxed desktop, and answer when its window is there."""
+    return await runtime.at_desk(lambda: _launch(runtime, runtime.sessions.find(name), asked.command))
+
+
+def _launch(runtime: Runtime, session: Session, command: list[str]) -> WindowView:
+    desktop = session.desktop
+    start = getattr(desktop, "launch", None)
+    if session.live or start is None:
+        raise LiveScreenRefused("programs are started in sandboxed desktops only")
+    with session.hands():
+        window = start(command)
+    return WindowView(
+        title=window.title,
+        application=window.wm_class,
+        x=window.x,
+        y=window.y,
+        width=window.width,
+        height=window.height,
+        focused=window.focused,
+    )
+
+
+@router.post("/sessions/{name}/control", response_model=SessionView)
+async def control(name: Name, asked: ControlRequest, runtime: RuntimeDep) -> SessionView:
+    """Take over from the agent (it waits), or hand back to it."""
+    session = await runtime.at_desk(runtime.sessions.find, name)
+    session.take_over(asked.taken_over)
+    return view_of(session)
+
+
+@router.get("/approvals", response_model=list[ApprovalView])
+async def list_approvals(runtime: RuntimeDep) -> list[ApprovalView]:
+    """Actions on the live screen that wait for a yes."""
+    return [
+        ApprovalView(id=one.id, description=one.description, asked_at=one.asked_at)
+        for one in runtime.approvals.pending()
+    ]
+
+
+@router.post("/approvals/{name}", response_model=ApprovalView)
+async def answer_approval(name: Name, asked: ApprovalAnswer, runtime: RuntimeDep) -> ApprovalView:
+    """Yes or no."""
+    one = runtime.approvals.answer(name, asked.approve)
+    return ApprovalView(id=one.id, description=one.description, asked_at=one.asked_at)
+
+
+def view_of(session: Session) -> SessionView:
+    return SessionView(
+        id=session.id,
+        kind="live" if session.live else "sandbox",
+        size=[session.size.width, session.size.height],
+        created=session.created,
+        expires_in_s=round(session.expires_in_s, 1),
+        steps=session.steps,
+        attempt=session.attempt,
+        instruction=session.instruction,
+        model=session.model,
+        taken_over=session.taken_over,
+        stream=f"/api/v1/sessions/{session.id}/stream",
+        frame=f"/api/v1/sessions/{session.id}/frame",
+    )

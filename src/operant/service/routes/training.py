@@ -1,0 +1,120 @@
+"""``/api/v1/training``: start a run, ask how it is, stop it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+
+from operant.errors import RequestForbidden, UnknownModel
+from operant.service.problems import PROBLEMS
+from operant.service.routes.dependencies import Name, RuntimeDep
+from operant.service.runtime import Runtime
+from operant.service.schemas.training import RunView, StartTraining, StopTraining, TrainingStatus
+from operant.service.training.runs import Run
+
+__all__ = ["router", "start_run", "view_of"]
+
+router = APIRouter(prefix="/api/v1/training", tags=["training"], responses=PROBLEMS)
+
+CONFIG_DIR = Path("config")
+
+
+@router.post("/start", response_model=RunView, status_code=201, responses={200: {"model": RunView}})
+async def start(asked: StartTraining, runtime: RuntimeDep) -> RunView:
+    """Begin a training run in a process of its own; it goes on when the service is restarted."""
+    return await runtime.at_desk(start_run, runtime, asked)
+
+
+def start_run(runtime: Runtime, asked: StartTraining) -> RunView:
+    options = _options(runtime, asked)
+    if asked.dry_run:
+        if not runtime.runs.enabled:
+            raise RequestForbidden("training is switched off here")
+        directory = runtime.config.runs_dir / (asked.name or "RUN")
+        command = list(runtime.runs.command(directory, options))
+        return RunView(
+            id=asked.name or "", state="dry_run", started=0.0, ended=None, code=None, command=command,
+            options=options, request_id="", latest=None, checkpoints=[], reward_hack_alarm=False,
+        )  # fmt: skip
+    return view_of(runtime.runs.start(options, asked.name))
+
+
+def _options(runtime: Runtime, asked: StartTraining) -> dict[str, Any]:
+    options = asked.model_dump(exclude={"name", "dry_run", "resume", "config"}, exclude_none=True)
+    if asked.resume is not None:
+        paths = {one.name: one.path for one in runtime.models.list() if one.path is not None}
+        if asked.resume not in paths:
+            raise UnknownModel(f"there is no checkpoint {asked.resume!r}", hint="GET /api/v1/agent/models")
+        options["resume"] = str(paths[asked.resume])
+    if asked.config is not None:
+        path = CONFIG_DIR / asked.config
+        if not path.is_file():
+            raise UnknownModel(f"there is no configuration {asked.config!r}")
+        options["config"] = str(path)
+    return options
+
+
+@router.get("/status", response_model=TrainingStatus)
+async def status(runtime: RuntimeDep) -> TrainingStatus:
+    """The run under way, or the last one, with its curve."""
+    return await runtime.at_desk(_status, runtime)
+
+
+def _status(runtime: Runtime) -> TrainingStatus:
+    runs = runtime.runs.list()
+    run = next((one for one in runs if one.running), runs[0] if runs else None)
+    return TrainingStatus(
+        enabled=runtime.runs.enabled,
+        running=run is not None and run.running,
+        run=view_of(run) if run else None,
+        progress=run.progress() if run else [],
+        log_tail=run.last_words() if run else "",
+    )
+
+
+@router.post("/stop", response_model=RunView)
+async def stop(runtime: RuntimeDep, asked: StopTraining | None = None) -> RunView:
+    """Ask the run to write its last checkpoint and end."""
+    return await runtime.at_desk(lambda: view_of(runtime.runs.stop(asked.run if asked else None)))
+
+
+@router.get("/runs", response_model=list[RunView])
+async def list_runs(runtime: RuntimeDep) -> list[RunView]:
+    """All runs, the newest first."""
+    return await runtime.at_desk(lambda: [view_of(run) for run in runtime.runs.list()])
+
+
+@router.get("/runs/{name}", response_model=TrainingStatus)
+async def get_run(name: Name, runtime: RuntimeDep) -> TrainingStatus:
+    """One run with its curve."""
+
+    def read() -> TrainingStatus:
+        run = runtime.runs.find(name)
+        return TrainingStatus(
+            enabled=runtime.runs.enabled,
+            running=run.running,
+            run=view_of(run),
+            progress=run.progress(),
+            log_tail=run.last_words(),
+        )
+
+    return await runtime.at_desk(read)
+
+
+def view_of(run: Run) -> RunView:
+    progress = run.progress()
+    return RunView(
+        id=run.id,
+        state=run.state,
+        started=run.started,
+        ended=run.ended,
+        code=run.code,
+        command=list(run.command),
+        options=dict(run.options),
+        request_id=run.request_id,
+        latest=progress[-1] if progress else None,
+        checkpoints=run.checkpoints(),
+        reward_hack_alarm=run.reward_hack(),
+    )

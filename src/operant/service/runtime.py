@@ -1,0 +1,233 @@
+"""Everything that a running service holds, put together once: models, desktops, sessions, attempts, runs.
+
+Knows how the parts depend on each other and in which order they start and stop; nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from loguru import logger
+
+from operant.config.desktop import DesktopConfig
+from operant.config.service import ServiceConfig
+from operant.desktop.local import LocalDesktop
+from operant.desktop.pool import DesktopPool, PoolStatus
+from operant.desktop.sandbox import SandboxDesktop
+from operant.errors import OperantError, ServiceNotReady
+from operant.rollout.episode import EpisodeResult
+from operant.service.attempts.attempt import Attempt
+from operant.service.attempts.attempts import Attempts
+from operant.service.catalogue import Catalogue
+from operant.service.episodes import Episodes
+from operant.service.inference.batcher import Batcher
+from operant.service.inference.models import Model, Models
+from operant.service.inference.predictor import Predictor
+from operant.service.metrics import Metrics
+from operant.service.sessions.approvals import Approvals
+from operant.service.sessions.sessions import Sessions
+from operant.service.training.runs import Runs
+from operant.tasks.template import Template
+
+__all__ = ["Runtime"]
+
+DESK_THREADS = 32  # requests that wait for a desktop at once
+WATCH_THREADS = 4  # pictures that are encoded at once; those who watch never wait for those who act
+EXPIRE_EVERY_S = 1.0
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Runtime:
+    """``desktops``, ``predictors``, ``templates`` and ``open_live`` let tests put others in the real ones' place."""
+
+    def __init__(
+        self,
+        config: ServiceConfig,
+        *,
+        desktops: Callable[[DesktopConfig], SandboxDesktop] = SandboxDesktop,
+        predictors: Callable[[Model], Predictor] | None = None,
+        templates: Sequence[Template] | None = None,
+        open_live: Callable[[], LocalDesktop] | None = None,
+    ) -> None:
+        self.config = config
+        self.metrics = Metrics()
+        self.catalogue = Catalogue(templates)
+        self.approvals = Approvals(config.approval_timeout_s, automatic=config.auto_approve)
+        self.models = Models(
+            config.agent,
+            (config.checkpoints_dir, config.runs_dir),
+            config.checkpoint_agent,
+            factory=predictors,
+        )
+        self.sessions = Sessions(
+            self._the_pool,
+            ttl_s=config.session_ttl_s,
+            lease_timeout_s=config.lease_timeout_s,
+            approvals=self.approvals,
+            allow_live=config.allow_live,
+            open_live=open_live,
+        )
+        self.episodes = Episodes((config.episodes_dir, config.results_dir))
+        self.attempts = Attempts(
+            self.sessions,
+            config.episodes_dir,
+            workers=config.desktops + 1,
+            queued=config.queued_attempts,
+            act_timeout_s=config.act_timeout_s,
+            episode_id=self.episodes.id_of,
+            observe=self._ended,
+        )
+        self.runs = Runs(config.runs_dir, config.training_command, enabled=config.training_enabled)
+        self.failure: OperantError | None = None
+        self._desktops = desktops
+        self._pool: DesktopPool | None = None
+        self._seen = PoolStatus(0, 0, 0, 0, 0)
+        self._seen_expired = self._seen_returned = 0
+        self._desk = ThreadPoolExecutor(DESK_THREADS, "operant-desk")
+        self._windows = ThreadPoolExecutor(WATCH_THREADS, "operant-watch")
+        self._batcher: Batcher | None = None
+        self._upkeep: asyncio.Task[None] | None = None
+        self._starting: threading.Thread | None = None
+        self._stopping = threading.Event()
+
+    # Coming up and going away.
+
+    async def start(self) -> None:
+        """Returns at once; the first desktop and the model come up beside it, and ``/ready`` tells when."""
+        self._batcher = Batcher(
+            self.models.predictor,
+            size=self.config.batch_size,
+            wait_s=self.config.batch_wait_ms / 1000,
+            queued=self.config.queued_questions,
+            observe=self.metrics.answered,
+        )
+        self._batcher.start()
+        self._upkeep = asyncio.create_task(self._keep_up(), name="operant-upkeep")
+        self._starting = threading.Thread(target=self._bring_up, name="operant-start", daemon=True)
+        self._starting.start()
+
+    def _bring_up(self) -> None:
+        try:
+            pool = DesktopPool(self.config.desktops, factory=self._desktops)
+        except OperantError as error:
+            self.failure = error
+            logger.error("no desktop can be started: {}", error)
+        else:
+            self._pool = pool
+            if self._stopping.is_set():
+                pool.close()
+        try:
+            _ = self.models.current
+        except OperantError as error:
+            self.failure = self.failure or error
+            logger.error("the model {} can't be loaded: {}", self.config.agent, error)
+
+    async def stop(self) -> None:
+        """End attempts and sessions, close every desktop; training runs go on."""
+        self._stopping.set()
+        if self._upkeep is not None:
+            self._upkeep.cancel()
+            await asyncio.gather(self._upkeep, return_exceptions=True)
+        if self._batcher is not None:
+            await self._batcher.close()
+        await asyncio.to_thread(self._tear_down)
+        for threads in (self._desk, self._windows):
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    def _tear_down(self) -> None:
+        self.attempts.close()
+        self.sessions.close()
+        if self._starting is not None:
+            self._starting.join(30.0)
+        if self._pool is not None:
+            self._pool.close()
+
+    async def _keep_up(self) -> None:
+        while True:
+            await asyncio.sleep(EXPIRE_EVERY_S)
+            with contextlib.suppress(OperantError):
+                self.sessions.expire()
+
+    # What the parts need of each other.
+
+    @property
+    def batcher(self) -> Batcher:
+        if self._batcher is None:
+            raise ServiceNotReady("the service is starting")
+        return self._batcher
+
+    def _the_pool(self) -> DesktopPool:
+        if self._pool is None:
+            if self.failure is not None:
+                raise self.failure
+            raise ServiceNotReady("the first desktop is starting", hint="ask again in a second")
+        return self._pool
+
+    @property
+    def pool_status(self) -> PoolStatus | None:
+        return None if self._pool is None else self._pool.status()
+
+    @property
+    def ready(self) -> bool:
+        return self._pool is not None and self.models.loaded and not self._stopping.is_set()
+
+    async def at_desk(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do something that waits for desktops or disks in a thread, in the name of this request."""
+        context = contextvars.copy_context()
+        call: Any = lambda: context.run(work, *args, **kwargs)  # noqa: E731
+        return await asyncio.get_running_loop().run_in_executor(self._desk, call)
+
+    async def watch(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Look at a desktop in a thread that no action can hold up."""
+        call: Any = lambda: work(*args, **kwargs)  # noqa: E731
+        return await asyncio.get_running_loop().run_in_executor(self._windows, call)
+
+    def _ended(self, attempt: Attempt, result: EpisodeResult) -> None:
+        self.metrics.ended(attempt.task.id, attempt.task.difficulty.value, result.outcome.value)
+        for step in attempt.steps:
+            action = step["action"]
+            self.metrics.acted("agent", "invalid" if action is None else str(action["kind"]))
+
+    def refresh_metrics(self) -> None:
+        """Bring the gauges up to date: called when somebody looks at them."""
+        metrics, status = self.metrics, self.pool_status
+        if status is not None:
+            for state in ("ready", "leased", "in_upkeep"):
+                metrics.desktops.labels(state).set(getattr(status, state))
+            metrics.replaced.inc(max(0, status.replaced - self._seen.replaced))
+            self._seen = status
+        metrics.expired.inc(self.sessions.expired - self._seen_expired)
+        metrics.resets.inc(self.sessions.returned - self._seen_returned)
+        self._seen_expired, self._seen_returned = self.sessions.expired, self.sessions.returned
+        sessions = self.sessions.list()
+        metrics.sessions.labels("live").set(sum(one.live for one in sessions))
+        metrics.sessions.labels("sandbox").set(sum(not one.live for one in sessions))
+        for name in ("queued", "running"):
+            metrics.attempts.labels(name).set(sum(one.status == name for one in self.attempts.list()))
+        if self._batcher is not None:
+            metrics.queue.set(self._batcher.waiting)
+        metrics.model.clear()
+        if self.models.loaded:
+            metrics.model.labels(self.models.current.info.name).set(1)
+        self._refresh_training()
+
+    def _refresh_training(self) -> None:
+        metrics, run = self.metrics, self.runs.current()
+        metrics.training_running.set(run is not None)
+        metrics.training.clear()
+        metrics.reward_hack.clear()
+        if run is None:
+            return
+        progress = run.progress()
+        metrics.reward_hack.labels(run.id).set(run.reward_hack())
+        for measure, value in (progress[-1] if progress else {}).items():
+            if isinstance(value, (int, float)):
+                metrics.training.labels(run.id, measure).set(float(value))

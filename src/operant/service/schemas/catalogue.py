@@ -1,0 +1,66 @@
+"""Tasks and episodes in lists, and one at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from operant.service.schemas.base import Given
+
+__all__ = ["EpisodeList", "EpisodeRow", "EpisodeStep", "EpisodeView", "TaskRow"]
+
+
+class TaskRow(Given):
+    id: str
+    example: str
+    """The instruction of its first instance."""
+    difficulty: str
+    apps: list[str]
+    skill: str
+    family: str
+    unseen: bool
+
+
+class EpisodeRow(Given):
+    id: str
+    task: str
+    instruction: str
+    agent: str
+    outcome: str | None
+    """Null while it runs, and for ever if it was cut short."""
+    reward: float
+    steps: int
+    started: str
+    difficulty: str
+
+
+class EpisodeList(Given):
+    total: int
+    episodes: list[EpisodeRow]
+
+
+class EpisodeStep(Given):
+    number: int
+    action: dict[str, Any] | None
+    description: str
+    response: str
+    invalid: str | None
+    reward: float
+    value: float | None
+    agent_ms: float
+    desktop_ms: float
+    screenshot: str | None
+
+
+class EpisodeView(Given):
+    id: str
+    task: str
+    instruction: str
+    agent: str
+    outcome: str | None
+    why: str
+    reward: float
+    difficulty: str
+    seed: int | None
+    started: str
+    first_screenshot: str | None
+    steps: list[EpisodeStep]

@@ -1,0 +1,91 @@
+"""Desktops on loan."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from operant.service.schemas.base import Given, Pair, Taken
+
+__all__ = [
+    "ApprovalAnswer",
+    "ApprovalView",
+    "ControlRequest",
+    "LaunchRequest",
+    "SessionRequest",
+    "SessionView",
+    "WindowView",
+]
+
+
+class SessionRequest(Taken):
+    """Lease a desktop."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ttl_s": 300, "launch": ["mousepad"]}]})
+
+    ttl_s: float | None = Field(None, ge=1, le=86_400)
+    """Seconds after its last use that it ends."""
+    launch: list[str] | None = Field(None, min_length=1, max_length=64)
+    """A program to open in it, with its arguments."""
+    dry_run: bool = False
+    """Only say whether a desktop is free."""
+
+
+class WindowView(Given):
+    title: str
+    application: str
+    x: int
+    y: int
+    width: int
+    height: int
+    focused: bool
+
+
+class SessionView(Given):
+    """A session."""
+
+    id: str
+    kind: Literal["sandbox", "live"]
+    size: Pair
+    created: float
+    """Unix time."""
+    expires_in_s: float
+    steps: int
+    attempt: str | None
+    """The attempt that is at work there."""
+    instruction: str
+    model: str
+    taken_over: bool
+    """A person has control, and the agent waits."""
+    stream: str
+    """Where its WebSocket is."""
+    frame: str
+    """Where its picture is."""
+
+
+class LaunchRequest(Taken):
+    """Open a program in a sandboxed desktop."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"command": ["galculator"]}]})
+
+    command: list[str] = Field(min_length=1, max_length=64)
+    """The program and its arguments; no shell is involved."""
+
+
+class ControlRequest(Taken):
+    """Take over from the agent, or hand back to it."""
+
+    taken_over: bool
+
+
+class ApprovalView(Given):
+    """An action on the live screen that waits for a yes."""
+
+    id: str
+    description: str
+    asked_at: float
+
+
+class ApprovalAnswer(Taken):
+    approve: bool

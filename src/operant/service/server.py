@@ -1,0 +1,53 @@
+"""Runs the service until somebody stops it: uvicorn with our settings, and a line that says where it listens."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+from loguru import logger
+
+from operant.config.service import ServiceConfig
+from operant.errors import ConfigError
+from operant.service.app import create_app
+from operant.service.logs import set_up_logging
+from operant.service.runtime import Runtime
+from operant.service.stream.viewer import MESSAGE_BYTES
+
+__all__ = ["serve"]
+
+GOODBYE_S = 5  # how long requests that are under way have when the service stops
+
+
+def serve(config: ServiceConfig, runtime: Runtime | None = None, *, level: str = "INFO") -> None:
+    """Returns when the service has stopped and every desktop is closed."""
+    set_up_logging(config.log_format, level)
+    listening = _listen(config.host, config.port)
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(config, runtime),
+            log_config=None,
+            ws_max_size=2 * MESSAGE_BYTES,
+            timeout_graceful_shutdown=GOODBYE_S,
+            server_header=False,
+            proxy_headers=False,
+        )
+    )
+    logger.info("Operant listens on http://{}:{} (API described at /docs)", shown, port)
+    server.run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise ConfigError(
+            f"can't listen on {host}:{port}: {error.strerror or error}", hint="choose another --port"
+        ) from error
+    return listening

@@ -1,0 +1,1 @@
+"""Desktops on loan: by whom each is used, what happens on it, and when it goes back."""

@@ -1,0 +1,1 @@
+"""Training runs, each in a process of its own that outlives the service."""

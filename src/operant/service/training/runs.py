@@ -1,0 +1,225 @@
+"""Training runs by name: started as processes, found again after a restart, stopped, asked how they are.
+
+Everything that is known of a run lies in its directory; this object only reads it, so a service that comes
+back knows as much as the one that went away. A process counts as the run's only if it also began when the run
+says it did: pids are used again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loguru import logger
+
+from operant.errors import NoTraining, RequestForbidden, ResultsError, TrainingBusy
+from operant.rollout.store import write_atomically
+from operant.service.logs import current_request_id
+from operant.service.training.progress import Progress, is_reward_hack, read_progress
+from operant.service.training.warden import EXIT, LOG
+
+__all__ = ["Run", "Runs"]
+
+RUN, FINAL = "run.json", "final_model.pt"
+NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
+LAST_WORDS = 4000
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as its directory tells it."""
+
+    id: str
+    directory: Path
+    command: tuple[str, ...]
+    options: Mapping[str, Any]
+    started: float
+    state: str
+    """running, finished, stopped, failed or lost (its process went without a word)."""
+    code: int | None = None
+    ended: float | None = None
+    request_id: str = ""
+    pid: int | None = field(default=None, compare=False)
+
+    @property
+    def running(self) -> bool:
+        return self.state == "running"
+
+    def progress(self, most: int = 1000) -> Progress:
+        return read_progress(self.directory, most)
+
+    def reward_hack(self) -> bool:
+        return is_reward_hack(self.progress())
+
+    def checkpoints(self) -> list[str]:
+        found = sorted(self.directory.glob("checkpoint_*.pt"), key=lambda path: path.stat().st_mtime)
+        return [path.name for path in found] + ([FINAL] if (self.directory / FINAL).exists() else [])
+
+    def last_words(self) -> str:
+        """The end of what the training printed."""
+        try:
+            with open(self.directory / LOG, "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_WORDS))
+                return file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+
+class Runs:
+    """At most one at a time: training takes the whole machine."""
+
+    def __init__(self, root: Path, command: Sequence[str], *, enabled: bool = True) -> None:
+        self.enabled = enabled
+        self._root = root
+        self._command = tuple(command)
+        self._lock = threading.Lock()
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def command(self, directory: Path, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """What would be run. Options become flags; nothing passes through a shell."""
+        words = [*self._command]
+        for name, value in options.items():
+            flag = f"--{name.replace('_', '-')}"
+            if value is True:
+                words.append(flag)
+            elif value is not None and value is not False:
+                words += [flag, str(value)]
+        return (*words, "--out", str(directory))
+
+    def start(self, options: Mapping[str, Any], name: str | None = None) -> Run:
+        """Begin a run; ``TrainingBusy`` while another one is under way."""
+        self._check_enabled()
+        with self._lock:
+            current = self.current()
+            if current is not None:
+                raise TrainingBusy(
+                    f"the run {current.id} is under way", hint="POST /api/v1/training/stop ends it"
+                )
+            identity = name or f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:4]}"
+            directory = self._root / identity
+            if directory.exists():
+                raise TrainingBusy(f"there is a run {identity} already", hint="choose another name")
+            return self._spawn(identity, directory, self.command(directory, options), options)
+
+    def _spawn(
+        self, identity: str, directory: Path, command: tuple[str, ...], options: Mapping[str, Any]
+    ) -> Run:
+        warden = [sys.executable, "-m", "operant.service.training.warden", str(directory), *command]
+        form: dict[str, Any] = {
+            "id": identity,
+            "command": command,
+            "options": dict(options),
+            "started": time.time(),
+            "request_id": current_request_id(),
+        }
+        try:
+            directory.mkdir(parents=True)
+            child = subprocess.Popen(
+                warden,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "OPERANT_REQUEST_ID": current_request_id()},
+                start_new_session=True,  # Ctrl-C at the service is not meant for the training
+            )
+            form |= {"pid": child.pid, "pid_began": _began(child.pid)}
+            write_atomically(directory / RUN, json.dumps(form, indent=1))
+        except OSError as error:
+            raise ResultsError(f"the run can't be started: {error}") from error
+        self._children[identity] = child
+        logger.bind(run=identity).info("training run {} has begun", identity)
+        return self.find(identity)
+
+    def stop(self, identity: str | None = None) -> Run:
+        """Ask a run to write its last checkpoint and end. It takes a moment; ``find`` tells when it has."""
+        self._check_enabled()
+        run = self.current() if identity is None else self.find(identity)
+        if run is None or not run.running or run.pid is None:
+            raise NoTraining("no training run is under way", hint="POST /api/v1/training/start begins one")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(run.pid, signal.SIGTERM)
+        logger.bind(run=run.id).info("training run {} was asked to stop", run.id)
+        return run
+
+    def current(self) -> Run | None:
+        """The run that is under way."""
+        return next((run for run in self.list() if run.running), None)
+
+    def find(self, identity: str) -> Run:
+        if NAME.fullmatch(identity) and (run := self._read(self._root / identity)) is not None:
+            return run
+        raise NoTraining(f"there is no run {identity[:64]!r}", hint="GET /api/v1/training/runs lists them")
+
+    def list(self) -> list[Run]:
+        """The newest first."""
+        paths = self._root.iterdir() if self._root.is_dir() else ()
+        runs = [run for path in paths if (run := self._read(path)) is not None]
+        return sorted(runs, key=lambda run: run.started, reverse=True)
+
+    def _check_enabled(self) -> None:
+        if not self.enabled:
+            raise RequestForbidden(
+                "training is switched off here", hint="start the service with TRAINING_ENABLED=true"
+            )
+
+    def _read(self, directory: Path) -> Run | None:
+        try:
+            form = json.loads((directory / RUN).read_text(encoding="utf-8"))
+            pid, state, code, ended = form["pid"], "running", None, None
+            self._reap(form["id"])
+            ending = _read_json(directory / EXIT)
+            if ending is not None:
+                code, ended = ending["code"], ending["ended"]
+                state = "stopped" if ending["stopped"] else "finished" if code == 0 else "failed"
+            elif _began(pid) != form["pid_began"]:
+                state = "lost"
+            return Run(
+                str(form["id"]),
+                directory,
+                tuple(form["command"]),
+                form["options"],
+                float(form["started"]),
+                state,
+                code,
+                ended,
+                str(form.get("request_id", "")),
+                int(pid),
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _reap(self, identity: str) -> None:
+        child = self._children.get(identity)
+        if child is not None and child.poll() is not None:
+            self._children.pop(identity, None)
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _began(pid: int) -> int | None:
+    """When a process began, in ticks since boot; None if there is none, or only its remains."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # The name in parentheses may hold anything; what follows the last one is regular.
+    state, *rest = text.rpartition(")")[2].split()
+    return None if state == "Z" else int(rest[18])

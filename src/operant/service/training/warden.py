@@ -1,0 +1,68 @@
+"""Runs a training command to its end and writes down how it ended, whether or not a service is there to see.
+
+A process of its own (``python -m operant.service.training.warden DIRECTORY COMMAND...``), standard library only.
+The end of a run is the file ``exit.json``; a warden that is asked to stop asks the training to stop, and ends it
+when it does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+EXIT, LOG = "exit.json", "log.txt"
+GRACE_S = 20.0  # how long a training has to write its last checkpoint
+
+
+def main(directory: Path, command: list[str]) -> int:
+    """Returns the command's own code."""
+    asked_to_stop = False
+    with open(directory / LOG, "ab") as log:
+        try:
+            child = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        except OSError as error:
+            log.write(f"{error}\n".encode())
+            _write(directory, 127, False)
+            return 127
+
+    def stop(*_: object) -> None:
+        nonlocal asked_to_stop
+        asked_to_stop = True
+        _signal(child.pid, signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    code, deadline = child.poll(), 0.0
+    while code is None:
+        time.sleep(0.1)
+        if asked_to_stop:
+            deadline = deadline or time.monotonic() + GRACE_S
+            if time.monotonic() > deadline:
+                _signal(child.pid, signal.SIGKILL)
+        code = child.poll()
+    _signal(child.pid, signal.SIGKILL)  # whatever it left behind in its group
+    _write(directory, code, asked_to_stop)
+    return code
+
+
+def _signal(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _write(directory: Path, code: int, stopped: bool) -> None:
+    temporary = directory / (EXIT + ".new")
+    temporary.write_text(json.dumps({"code": code, "stopped": stopped, "ended": time.time()}))
+    os.replace(temporary, directory / EXIT)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

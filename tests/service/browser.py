@@ -1,0 +1,101 @@
+"""Debian's chromium, driven by Playwright, and a service with a dashboard in this process for it to look at."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from playwright.sync_api import Page, expect, sync_playwright
+from tests.service.conftest import wait_for
+
+from operant.config.service import ServiceConfig
+from operant.service.app import create_app
+from operant.service.runtime import Runtime
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+]  # Docker and root need the first and the last
+STAND_IN = (sys.executable, str(Path(__file__).with_name("train_stand_in.py")))
+LOUD = ("error", "warning")
+PATIENCE_MS = 30_000  # a busy machine; what is there sooner is seen sooner
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@dataclass
+class Served:
+    """A service, and where it is."""
+
+    runtime: Runtime
+    url: str
+
+
+@contextlib.contextmanager
+def served(root: Path, **parts: Any) -> Iterator[Served]:
+    """``parts`` are those of Runtime; settings go by ``settings``."""
+    settings = parts.pop("settings", {})
+    config = ServiceConfig(
+        data_dir=root / "data",
+        results_dir=root / "results",
+        checkpoints_dir=root / "checkpoints",
+        training_command=STAND_IN,
+        **settings,
+    )
+    runtime = Runtime(config, **parts)
+    server = uvicorn.Server(uvicorn.Config(create_app(config, runtime), port=0, log_config=None))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        wait_for(lambda: server.started and runtime.ready, 60.0)
+        yield Served(runtime, f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}")
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join(30.0)
+
+
+@dataclass
+class Browser:
+    """Pages, and everything that they complained about."""
+
+    chromium: Any
+    complaints: list[str] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def page(self, size: tuple[int, int]) -> Iterator[Page]:
+        phone = size[0] < 600
+        context = self.chromium.new_context(
+            viewport={"width": size[0], "height": size[1]}, is_mobile=phone, has_touch=phone
+        )
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        try:
+            yield page
+        finally:
+            context.close()
+
+    def _hear(self, message: Any) -> None:
+        if message.type in LOUD:
+            self.complaints.append(f"{message.type}: {message.text}")
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    assert program is not None, "apt-get install chromium (requirements/apt.txt)"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        try:
+            yield Browser(browser)
+        finally:
+            browser.close()

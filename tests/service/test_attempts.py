@@ -1,0 +1,182 @@
+"""Whole tasks: verified, on the agent's word, watched, taken over, cancelled, and after a machine's failure."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.service.conftest import Serve, wait_for
+from tests.service.policies import Typist, Waiting, always
+
+from operant.errors import DesktopDied
+from operant.testing import FakeDesktop
+
+COMPLETE, ATTEMPTS = "/api/v1/agent/complete-task", "/api/v1/agent/attempts"
+PRESS = "fake/press-button-v1"
+
+
+def test_the_criteria_decide(serve: Serve) -> None:
+    solved = serve(agent="oracle").post(COMPLETE, json={"task_id": PRESS, "seed": 3}).json()
+    assert (solved["success"], solved["verified"], solved["judge"]) == (True, True, "criteria")
+    assert solved["outcome"] == "success"
+    assert solved["steps_taken"] == len(solved["actions"]) == 2
+
+
+def test_an_agent_that_only_says_done_has_not_succeeded(serve: Serve) -> None:
+    said = serve(agent="done").post(COMPLETE, json={"task_id": PRESS}).json()
+    assert (said["success"], said["verified"], said["outcome"]) == (False, True, "failure")
+
+
+def test_nobody_checks_a_free_instruction(serve: Serve) -> None:
+    client = serve(agent="done")
+    said = client.post(COMPLETE, json={"instruction": "Make tea"}).json()
+    assert (said["success"], said["verified"], said["judge"]) == (True, False, "agent")
+    assert "nobody has checked" in said["why"]
+    given_up = client.post(COMPLETE, json={"instruction": "Make tea", "model": "fail"}).json()
+    assert (given_up["success"], given_up["verified"]) == (False, False)
+
+
+def test_an_episode_is_there_when_the_answer_is(serve: Serve) -> None:
+    client = serve(agent="oracle")
+    said = client.post(COMPLETE, json={"task_id": PRESS}, headers={"x-request-id": "req-7"}).json()
+    episode = client.get(f"/api/v1/episodes/{said['episode']}").json()
+    assert episode["outcome"] == "success"
+    assert [step["description"] for step in episode["steps"]] == [
+        action["description"] for action in said["actions"]
+    ]
+    shot = client.get(episode["steps"][0]["screenshot"])
+    assert shot.headers["content-type"] == "image/png"
+    header = client.get(f"/api/v1/episodes/{said['episode']}/files/episode.json").json()
+    assert header["request_id"] == "req-7"
+    assert client.get("/api/v1/episodes", params={"outcome": "success"}).json()["total"] == 1
+    assert client.get("/api/v1/episodes", params={"outcome": "failure"}).json()["total"] == 0
+    assert client.get(f"/api/v1/episodes/{said['episode']}/files/run.json").status_code == 404
+
+
+def test_secrets_reach_the_desktop_and_nothing_else(serve: Serve, tmp_path: Any) -> None:
+    client = serve(predictors=always(Typist))
+    session = client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).json()["id"]
+    body = {"instruction": "enter hunter2 now", "secrets": ["hunter2"], "session": session}
+    said = client.post(COMPLETE, json=body)
+    assert said.json()["success"]
+    assert "hunter2" not in said.text
+    desktop = client.runtime.sessions.find(session).desktop  # type: ignore[attr-defined]
+    assert "hunter2" in desktop.accessibility().find("text").text
+    kept = [path for path in (tmp_path / "data").rglob("*") if path.suffix in (".json", ".jsonl")]
+    assert kept
+    for path in kept:
+        assert "hunter2" not in path.read_text()
+    assert "hunter2" not in client.get(ATTEMPTS).text
+
+
+def test_a_long_task_is_started_polled_and_cancelled(serve: Serve) -> None:
+    gate = threading.Event()
+    client = serve(predictors=always(Waiting, gate=gate))
+    said = client.post(COMPLETE, json={"instruction": "x", "max_steps": 1000, "wait": False})
+    assert said.status_code == 202
+    name = said.json()["id"]
+    wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "running")
+    assert client.get(f"{ATTEMPTS}/{name}").json()["judge"] == "nobody yet"
+    client.delete(f"{ATTEMPTS}/{name}")
+    gate.set()
+    wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "cancelled")
+    wait_for(lambda: client.get("/api/v1/sessions").json() == [])
+
+
+def test_steps_are_streamed(serve: Serve) -> None:
+    client = serve(agent="oracle")
+    name = client.post(COMPLETE, json={"task_id": "fake/fill-field-v1", "wait": False}).json()["id"]
+    text = client.get(f"{ATTEMPTS}/{name}/events").text
+    events = [part.split("\ndata: ") for part in text.strip().split("\n\n") if not part.startswith(":")]
+    assert [kind for kind, _ in events] == ["event: step"] * (len(events) - 1) + ["event: end"]
+    assert json.loads(events[-1][1])["success"]
+    assert len(events) - 1 == json.loads(events[-1][1])["steps_taken"]
+
+
+def test_a_person_takes_over_and_hands_back(serve: Serve) -> None:
+    gate = threading.Event()
+    client = serve(predictors=always(Waiting, gate=gate))
+    session = client.post("/api/v1/sessions", json={}).json()["id"]
+    body = {"instruction": "x", "max_steps": 40, "wait": False, "session": session}
+    name = client.post(COMPLETE, json=body).json()["id"]
+    wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "running")
+    act = {"action": {"kind": "wait"}, "session": session}
+    busy = client.post("/api/v1/agent/execute", json=act)
+    assert (busy.status_code, busy.json()["code"]) == (409, "session_busy")
+    again = client.post(COMPLETE, json=body | {"wait": True})
+    assert (again.status_code, again.json()["code"]) == (409, "session_busy")
+    taken = client.post(f"/api/v1/sessions/{session}/control", json={"taken_over": True}).json()
+    assert taken["taken_over"]
+    gate.set()
+    assert client.post("/api/v1/agent/execute", json=act).status_code == 200
+    assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 0
+    client.post(f"/api/v1/sessions/{session}/control", json={"taken_over": False})
+    wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "finished")
+    assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 40
+
+
+def test_a_desktop_that_fails_is_replaced_and_the_task_done_on_another(serve: Serve) -> None:
+    made: list[FakeDesktop] = []
+
+    def desktops(config: Any) -> Any:
+        made.append(FakeDesktop(config))
+        return made[-1]
+
+    client = serve(desktops=desktops, agent="oracle", count=1)
+    original = made[0].perform
+
+    def fail_once(action: Any) -> Any:
+        made[0].break_with(DesktopDied("killed"))
+        return original(action)
+
+    made[0].perform = fail_once  # type: ignore[method-assign]
+    said = client.post(COMPLETE, json={"task_id": PRESS}).json()
+    assert said["success"], said
+    assert len(made) == 2
+    assert client.get("/api/v1/monitoring/metrics").json()["desktops"]["replaced"] == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({}, 422, "invalid_request"),
+        ({"task_id": PRESS, "instruction": "x"}, 422, "invalid_request"),
+        ({"task_id": "fake/pres-button-v1"}, 404, "unknown_task"),
+        ({"task_id": "../../../x"}, 404, "unknown_task"),
+        ({"task_id": PRESS, "session": "nope"}, 404, "unknown_session"),
+        ({"task_id": PRESS, "model": "nope"}, 404, "unknown_model"),
+        ({"instruction": "x", "model": "oracle"}, 403, "forbidden"),
+        ({"task_id": PRESS, "max_steps": 0}, 422, "invalid_request"),
+        ({"task_id": PRESS, "split": "other"}, 422, "invalid_request"),
+    ],
+)
+def test_a_task_that_can_not_be_is_refused(
+    client: TestClient, body: dict[str, Any], status: int, code: str
+) -> None:
+    said = client.post(COMPLETE, json=body)
+    assert (said.status_code, said.json()["code"]) == (status, code)
+
+
+def test_a_near_name_is_suggested(client: TestClient) -> None:
+    said = client.post(COMPLETE, json={"task_id": "fake/pres-button-v1"}).json()
+    assert PRESS in said["hint"]
+
+
+def test_a_dry_run_starts_nothing(client: TestClient) -> None:
+    said = client.post(COMPLETE, json={"task_id": PRESS, "dry_run": True}).json()
+    assert said["status"] == "dry_run"
+    assert said["instruction"]
+    assert client.get(ATTEMPTS).json() == []
+
+
+def test_too_many_tasks_are_refused(serve: Serve) -> None:
+    gate = threading.Event()
+    client = serve(predictors=always(Waiting, gate=gate), count=1, queued_attempts=1)
+    body = {"instruction": "x", "max_steps": 1, "wait": False}
+    codes = [client.post(COMPLETE, json=body).status_code for _ in range(5)]
+    gate.set()
+    assert codes == [202, 202, 202, 429, 429]
+    wait_for(lambda: all(one["status"] == "finished" for one in client.get(ATTEMPTS).json()))

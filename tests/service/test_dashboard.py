@@ -1,0 +1,203 @@
+"""The dashboard as people use it: in a real browser, on a large screen and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.service.browser import Browser, Served, chromium, served
+from tests.service.conftest import wait_for
+
+from operant.service.sessions.session import Session
+from operant.testing import FAKE_TEMPLATES, FakeDesktop
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+
+SIZES = [(1440, 900), (390, 844)]
+PAGES = ["/", "/wall", "/control", "/tasks", "/episodes", "/training", "/results"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root = tmp_path_factory.mktemp("dashboard")
+    with served(
+        root, desktops=FakeDesktop.factory, templates=FAKE_TEMPLATES, settings={"desktops": 4}
+    ) as found:
+        yield found
+
+
+@pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Fails the test if the page complained about anything."""
+    browser.complaints.clear()
+    with browser.page(request.param) as found:
+        yield found
+    assert browser.complaints == []
+
+
+@pytest.fixture(autouse=True)
+def tidy(service: Served) -> Iterator[None]:
+    """A test that fails leaves no desktop behind for the next one."""
+    yield
+    for session in service.runtime.sessions.list():
+        service.runtime.sessions.end(session)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_opens(page: Page, service: Served, path: str) -> None:
+    page.goto(service.url + path)
+    expect(page.locator(".op-title")).to_be_visible()
+    page.wait_for_timeout(500)  # the timers of the page have had a turn
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 1, f"the page is {wide} px wider than the screen"
+
+
+def test_nothing_is_where_nothing_is(page: Page, service: Served) -> None:
+    page.goto(service.url + "/episodes/0000000000000000")
+    expect(page.get_by_role("alert")).to_contain_text("there is no episode")
+    page.goto(service.url + "/tasks/fake/nothing-v1")
+    expect(page.get_by_role("alert")).to_contain_text("there is no task")
+    page.goto(service.url + "/control?session=gone")
+    expect(page.get_by_text("There is no desktop 'gone' any more.")).to_be_visible()
+
+
+def test_a_task_is_watched_and_replayed(page: Page, service: Served) -> None:
+    page.goto(service.url + "/tasks")
+    page.get_by_text("fake/fill-field-v1").click()
+    page.get_by_role("button", name="Watch the oracle").click()
+    expect(page.locator("operant-desktop[frames]")).to_be_visible()
+    expect(page.locator(".op-pill", has_text="success")).to_be_visible()
+    frames = int(page.locator("operant-desktop").get_attribute("frames") or 0)
+    assert frames >= 2
+    page.get_by_role("link", name="replay").click()
+    expect(page.locator(".op-title", has_text="Episode")).to_be_visible()
+    expect(page.locator("img[src*='step_0']")).to_be_visible()
+    page.get_by_role("button", name="One step on").click()
+    expect(page.locator("img[src*='step_1']")).to_be_visible()
+    wait_for(lambda: not service.runtime.sessions.list(), 30.0)
+
+
+def leased(page: Page, service: Served) -> Session:
+    before = {session.id for session in service.runtime.sessions.list()}
+    page.goto(service.url + "/control")
+    page.get_by_role("button", name="New desktop").click()
+    expect(page.locator("operant-desktop[frames]")).to_be_visible()
+    (session,) = (one for one in service.runtime.sessions.list() if one.id not in before)
+    return session
+
+
+def at(page: Page, session: Session, x: float, y: float) -> tuple[float, float]:
+    """Where a pixel of the desktop is on the page."""
+    box = page.locator(".od-screen").bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] * x / session.size.width, box["y"] + box[
+        "height"
+    ] * y / session.size.height
+
+
+def test_a_desktop_is_driven_by_hand(page: Page, service: Served) -> None:
+    session = leased(page, service)
+    page.get_by_role("button", name="galculator").click()
+    wait_for(lambda: session.desktop.windows(), 30.0)
+    node = session.desktop.accessibility().find(name="7")
+    assert node is not None
+    assert node.box is not None
+    x, y, width, height = node.box
+    page.locator(".od-stage").scroll_into_view_if_needed()
+    page.mouse.click(*at(page, session, x + width / 2, y + height / 2))
+    shown = lambda: session.desktop.accessibility().find("text").text  # type: ignore[union-attr]  # noqa: E731
+    wait_for(lambda: shown() == "7", 30.0)
+    page.keyboard.type("0+30=")
+    wait_for(lambda: shown() == "100", 30.0)
+    page.get_by_role("button", name="Hand back").click()
+    wait_for(lambda: session.closed, 30.0)
+
+
+def test_a_drag_moves_a_window(page: Page, service: Served) -> None:
+    session = leased(page, service)
+    page.get_by_role("button", name="mousepad").click()
+    (window,) = wait_for(session.desktop.windows, 30.0)
+    page.locator(".od-stage").scroll_into_view_if_needed()
+    page.mouse.move(*at(page, session, window.x + 60, window.y - 10))
+    page.mouse.down()
+    page.mouse.move(*at(page, session, window.x + 160, window.y + 70), steps=5)
+    page.mouse.up()
+    wait_for(lambda: session.desktop.windows()[0].x > window.x + 50, 30.0)
+    service.runtime.sessions.end(session)
+
+
+def test_text_is_typed_with_the_keyboard_of_a_phone(page: Page, service: Served) -> None:
+    session = leased(page, service)
+    page.get_by_role("button", name="mousepad").click()
+    wait_for(session.desktop.windows, 30.0)
+    page.get_by_label("Text to type").fill("Grüße")
+    page.get_by_role("button", name="Type the text").click()
+    text = lambda: session.desktop.accessibility().find("text").text  # type: ignore[union-attr]  # noqa: E731
+    wait_for(lambda: text() == "Grüße", 30.0)
+    page.get_by_role("button", name="⌫").click()
+    wait_for(lambda: text() == "Grüß", 30.0)
+    service.runtime.sessions.end(session)
+
+
+def test_a_person_takes_over_from_the_agent(page: Page, service: Served) -> None:
+    session = leased(page, service)
+    service.runtime.models.switch("noop")
+    page.get_by_label("Instruction").fill("wait for me")
+    page.get_by_text("Take over").click()
+    wait_for(lambda: session.taken_over, 30.0)
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("noop waits for you")).to_be_visible()
+    attempt = service.runtime.attempts.find(session.attempt or "")
+    assert attempt.steps == []
+    page.get_by_text("Take over").click()
+    wait_for(lambda: attempt.steps, 30.0)
+    page.get_by_role("button", name="Stop").click()
+    wait_for(lambda: session.attempt is None, 30.0)
+    service.runtime.sessions.end(session)
+
+
+def test_a_run_is_started_and_stopped(page: Page, service: Served) -> None:
+    page.goto(service.url + "/training")
+    page.get_by_label("Steps").fill("1000000")
+    page.get_by_role("button", name="Start training").click()
+    expect(page.locator(".op-pill", has_text="running")).to_be_visible()
+    expect(page.locator("canvas").first).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".op-pill", has_text="stopped")).to_be_visible()
+    assert service.runtime.runs.current() is None
+
+
+def test_the_wall_shows_who_comes_and_goes(page: Page, service: Served) -> None:
+    page.goto(service.url + "/wall")
+    expect(page.get_by_text("No desktop is in use.")).to_be_visible()
+    sessions = [service.runtime.sessions.create() for _ in range(2)]
+    expect(page.locator("operant-desktop[frames]")).to_have_count(2)
+    service.runtime.sessions.end(sessions[0])
+    expect(page.locator("operant-desktop")).to_have_count(1)
+    service.runtime.sessions.end(sessions[1])
+
+
+def test_dark_stays_dark(page: Page, service: Served) -> None:
+    page.goto(service.url + "/")
+    page.get_by_role("button", name="Dark or light").click()
+    expect(page.locator("body")).to_have_class(re.compile("body--dark"))
+    page.goto(service.url + "/tasks")
+    expect(page.locator("body")).to_have_class(re.compile("body--dark"))
+
+
+def test_it_can_be_installed(browser: Browser, service: Served) -> None:
+    with browser.page(SIZES[1]) as page:
+        page.goto(service.url + "/")
+        manifest = page.request.get(service.url + "/manifest.webmanifest").json()
+        assert manifest["display"] == "standalone"
+        for icon in manifest["icons"]:
+            assert page.request.get(service.url + icon["src"]).ok
+        page.wait_for_function("navigator.serviceWorker.controller !== null || navigator.serviceWorker.ready")

@@ -1,0 +1,125 @@
+"""Desktops on loan: leased, looked at, shared, expired, handed back; and the live screen behind its locks."""
+
+from __future__ import annotations
+
+import io
+import threading
+from typing import Any
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+from tests.service.conftest import Serve, wait_for
+
+from operant.desktop.local import LocalDesktop
+from operant.testing import FakeDesktop
+from operant.types import Action
+
+SESSIONS, EXECUTE = "/api/v1/sessions", "/api/v1/agent/execute"
+
+
+def test_a_session_from_lease_to_return(client: TestClient) -> None:
+    made = client.post(SESSIONS, json={"ttl_s": 60, "launch": ["galculator"]})
+    assert made.status_code == 201
+    name = made.json()["id"]
+    assert made.json()["size"] == [1280, 800]
+    windows = client.get(f"{SESSIONS}/{name}/windows").json()
+    assert [window["application"] for window in windows] == ["galculator"] or windows
+    small = client.get(f"{SESSIONS}/{name}/frame", params={"encoding": "webp", "width": 320})
+    assert Image.open(io.BytesIO(small.content)).size == (320, 200)
+    assert client.post(EXECUTE, json={"action": {"kind": "wait"}, "session": name}).json()["session"] == name
+    assert client.delete(f"{SESSIONS}/{name}").status_code == 204
+    gone = client.get(f"{SESSIONS}/{name}")
+    assert (gone.status_code, gone.json()["code"]) == (404, "session_expired")
+
+
+def test_a_session_that_nobody_uses_ends(serve: Serve) -> None:
+    client = serve(session_ttl_s=0.2)
+    name = client.post(SESSIONS, json={}).json()["id"]
+    wait_for(lambda: client.get(SESSIONS).json() == [])
+    said = client.post(EXECUTE, json={"action": {"kind": "wait"}, "session": name})
+    assert (said.status_code, said.json()["code"]) == (404, "session_expired")
+    assert said.json()["hint"]
+    assert "operant_sessions_expired_total 1.0" in client.get("/metrics").text
+
+
+def test_a_busy_pool_says_so_soon(client: TestClient) -> None:
+    names = [client.post(SESSIONS, json={}).json()["id"] for _ in range(2)]
+    said = client.post(SESSIONS, json={})
+    assert (said.status_code, said.json()["code"]) == (503, "no_free_desktop")
+    assert said.headers["retry-after"]
+    dry = client.post(SESSIONS, json={"dry_run": True})
+    assert dry.status_code == 503
+    client.delete(f"{SESSIONS}/{names[0]}")
+    wait_for(lambda: client.post(SESSIONS, json={}).status_code == 201)
+
+
+def test_a_program_that_is_not_there_ends_what_was_leased_for_it(client: TestClient) -> None:
+    said = client.post(SESSIONS, json={"launch": ["no-such-program"]})
+    assert (said.status_code, said.json()["code"]) == (409, "application_failed")
+    assert client.get(SESSIONS).json() == []
+
+
+def test_old_frames_are_forgotten(client: TestClient) -> None:
+    frames = [client.post(EXECUTE, json={"action": {"kind": "wait"}}).json()["frame"] for _ in range(6)]
+    assert client.get(frames[-1]).status_code == 200
+    assert client.get(frames[0]).status_code == 404
+
+
+class Screen(FakeDesktop):
+    """Somebody's own screen, which is not really there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: list[Action] = []
+
+    def perform(self, action: Action) -> Any:
+        self.done.append(action)
+        return super().perform(action)
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    monkeypatch.setattr("operant.service.sessions.session.LocalDesktop", Screen)
+    return Screen()
+
+
+def test_the_live_screen_needs_permission_and_a_yes(serve: Serve, screen: Screen) -> None:
+    assert LocalDesktop is not None
+    client = serve(allow_live=True, open_live=lambda: screen)
+    act = {"action": {"kind": "key", "keys": ["enter"]}, "session": "live"}
+    answers: list[Any] = []
+    thread = threading.Thread(target=lambda: answers.append(client.post(EXECUTE, json=act)))
+    thread.start()
+    (waiting,) = wait_for(lambda: client.get("/api/v1/approvals").json())
+    assert waiting["description"] == "press enter"
+    assert screen.done == []
+    client.post(f"/api/v1/approvals/{waiting['id']}", json={"approve": True})
+    thread.join()
+    assert answers[0].status_code == 200
+    assert len(screen.done) == 1
+    assert client.post("/api/v1/approvals/nope", json={"approve": True}).status_code == 404
+
+
+def test_a_no_is_a_no_and_silence_too(serve: Serve, screen: Screen) -> None:
+    client = serve(allow_live=True, open_live=lambda: screen, approval_timeout_s=0.1)
+    act = {"action": {"kind": "key", "keys": ["enter"]}, "session": "live"}
+    said = client.post(EXECUTE, json=act)
+    assert (said.status_code, said.json()["code"]) == (403, "not_approved")
+    assert screen.done == []
+
+
+def test_auto_approve_does_not_ask(serve: Serve, screen: Screen) -> None:
+    client = serve(allow_live=True, auto_approve=True, open_live=lambda: screen, agent="noop")
+    live = {"session": "live"}
+    assert client.post(EXECUTE, json={"action": {"kind": "wait"}, **live}).status_code == 200
+    asked = {"instruction": "x", "use_live_screen": True}
+    assert client.post("/api/v1/agent/predict", json=asked).json()["screen"] == [1280, 800]
+    done = client.post(
+        "/api/v1/agent/complete-task", json={"instruction": "x", "max_steps": 2, **live}
+    ).json()
+    assert done["steps_taken"] == 2
+    refused = client.post(f"{SESSIONS}/live/launch", json={"command": ["xterm"]})
+    assert (refused.status_code, refused.json()["code"]) == (403, "live_screen_refused")
+    task = client.post("/api/v1/agent/complete-task", json={"task_id": "fake/press-button-v1", **live})
+    assert task.status_code == 403

@@ -1,0 +1,152 @@
+"""Training runs in processes of their own, with a stand-in for the training itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.service.conftest import Serve, wait_for
+
+from operant.errors import NoTraining
+from operant.service.training.progress import is_reward_hack, read_progress
+from operant.service.training.runs import Runs
+
+START, STOP, STATUS, RUNS = (f"/api/v1/training/{name}" for name in ("start", "stop", "status", "runs"))
+STAND_IN = (sys.executable, str(Path(__file__).with_name("train_stand_in.py")))
+
+
+@pytest.fixture
+def trainer(serve: Serve) -> TestClient:
+    return serve(training_command=STAND_IN, count=1)
+
+
+def state(client: TestClient, name: str) -> str:
+    return client.get(f"{RUNS}/{name}").json()["run"]["state"]  # type: ignore[no-any-return]
+
+
+def test_a_run_from_start_to_end(trainer: TestClient) -> None:
+    body = {"total_timesteps": 600, "difficulty": "EASY", "curriculum": True, "name": "first"}
+    made = trainer.post(START, json=body, headers={"x-request-id": "req-9"})
+    assert made.status_code == 201
+    assert made.json()["state"] == "running"
+    twice = trainer.post(START, json=body | {"name": "second"})
+    assert (twice.status_code, twice.json()["code"]) == (409, "training_busy")
+    wait_for(lambda: trainer.get(STATUS).json()["progress"])
+    assert "operant_training_running 1.0" in trainer.get("/metrics").text
+    wait_for(lambda: state(trainer, "first") == "finished")
+    said = trainer.get(STATUS).json()
+    assert not said["running"]
+    assert [update["step"] for update in said["progress"]] == [100, 200, 300, 400, 500, 600]
+    assert said["progress"][0]["value_loss"] is None
+    assert said["run"]["latest"]["stage"] == "MEDIUM"
+    assert said["run"]["checkpoints"] == ["final_model.pt"]
+    assert "training req-9" in said["log_tail"]
+    names = [one["name"] for one in trainer.get("/api/v1/agent/models").json()["models"]]
+    assert "first/final_model.pt" in names
+    resumed = trainer.post(START, json={"total_timesteps": 100, "resume": "first/final_model.pt"}).json()
+    assert "--resume" in resumed["command"]
+
+
+def test_a_run_is_stopped(trainer: TestClient) -> None:
+    name = trainer.post(START, json={"total_timesteps": 1_000_000}).json()["id"]
+    wait_for(lambda: trainer.get(STATUS).json()["progress"])
+    assert trainer.post(STOP).status_code == 200
+    wait_for(lambda: state(trainer, name) == "stopped")
+    none = trainer.post(STOP, json={})
+    assert (none.status_code, none.json()["code"]) == (404, "no_training")
+
+
+def test_a_run_that_fails_says_why(trainer: TestClient) -> None:
+    name = trainer.post(START, json={"total_timesteps": 100, "seed": 13}).json()["id"]
+    wait_for(lambda: state(trainer, name) == "failed")
+    said = trainer.get(f"{RUNS}/{name}").json()
+    assert said["run"]["code"] == 1
+    assert "unlucky" in said["log_tail"]
+
+
+def test_a_run_outlives_the_service(serve: Serve, tmp_path: Path) -> None:
+    first = serve(training_command=STAND_IN, count=1)
+    name = first.post(START, json={"total_timesteps": 1_000_000}).json()["id"]
+    wait_for(lambda: first.get(STATUS).json()["progress"])
+    first.__exit__(None, None, None)
+    runs = Runs(tmp_path / "data" / "runs", STAND_IN)
+    assert runs.find(name).running
+    second = serve(training_command=STAND_IN, count=1)
+    assert second.get(STATUS).json()["running"]
+    second.post(STOP)
+    wait_for(lambda: state(second, name) == "stopped")
+
+
+def test_a_run_whose_processes_vanished_is_lost(trainer: TestClient, tmp_path: Path) -> None:
+    name = trainer.post(START, json={"total_timesteps": 1_000_000}).json()["id"]
+    run = Runs(tmp_path / "data" / "runs", STAND_IN).find(name)
+    assert run.pid is not None
+    wait_for(lambda: trainer.get(STATUS).json()["progress"])
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+    os.kill(run.pid, 9)
+    for child in children:
+        os.kill(int(child), 9)
+    wait_for(lambda: state(trainer, name) == "lost")
+    again = trainer.post(START, json={"total_timesteps": 100})
+    assert again.status_code == 201
+
+
+def test_training_can_be_forbidden(serve: Serve) -> None:
+    client = serve(training_enabled=False)
+    for path, body in ((START, {"total_timesteps": 1}), (STOP, {}), (START, {"dry_run": True})):
+        said = client.post(path, json=body)
+        assert (said.status_code, said.json()["code"]) == (403, "forbidden")
+    assert client.get(STATUS).json()["enabled"] is False
+
+
+def test_a_dry_run_tells_the_command(trainer: TestClient) -> None:
+    body = {"total_timesteps": 500, "curriculum": True, "device": "cpu", "dry_run": True}
+    said = trainer.post(START, json=body).json()
+    assert said["command"][2:-1] == ["--total-timesteps", "500", "--curriculum", "--device", "cpu", "--out"]
+    assert trainer.get(RUNS).json() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"total_timesteps": 0}, 422),
+        ({"total_timesteps": "many"}, 422),
+        ({"difficulty": "IMPOSSIBLE"}, 422),
+        ({"name": "../up"}, 422),
+        ({"device": "cpu; rm -rf /"}, 422),
+        ({"config": "../../secret.yaml"}, 422),
+        ({"resume": "../../x.pt"}, 404),
+        ({"command": "sh"}, 422),
+    ],
+)
+def test_what_can_not_be_trained_is_refused(trainer: TestClient, body: dict[str, Any], status: int) -> None:
+    assert trainer.post(START, json=body).status_code == status
+    assert trainer.get(RUNS).json() == []
+
+
+def test_a_name_is_never_a_path(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "runs", STAND_IN)
+    for name in ("..", "../x", "a/b", "", ".hidden", "x" * 100):
+        with pytest.raises(NoTraining):
+            runs.find(name)
+
+
+def test_the_alarm_hears_reward_without_success() -> None:
+    honest = [{"mean_reward": step / 30, "success_rate": step / 30} for step in range(30)]
+    hacked = [{"mean_reward": step / 30, "success_rate": 0.1} for step in range(30)]
+    solved = [{"mean_reward": 1 + step / 300, "success_rate": 1.0} for step in range(30)]
+    assert not is_reward_hack(honest)
+    assert is_reward_hack(hacked)
+    assert not is_reward_hack(solved)
+    assert not is_reward_hack(hacked[:5])
+
+
+def test_progress_is_thinned_and_half_lines_wait(tmp_path: Path) -> None:
+    path = tmp_path / "progress.jsonl"
+    path.write_text("".join(f'{{"step": {step}}}\n' for step in range(5000)) + '{"step": 50')
+    steps = [update["step"] for update in read_progress(tmp_path, most=100)]
+    assert (len(steps), steps[0], steps[-1]) == (100, 0, 4999)

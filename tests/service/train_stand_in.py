@@ -1,0 +1,46 @@
+"""Stands in for a training: writes progress and a checkpoint every moment until it is done or stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--total-timesteps", type=int, required=True)
+parser.add_argument("--out", type=Path, required=True)
+parser.add_argument("--difficulty")
+parser.add_argument("--curriculum", action="store_true")
+parser.add_argument("--seed", type=int)
+parser.add_argument("--resume")
+asked = parser.parse_args()
+
+if asked.seed == 13:
+    sys.exit("an unlucky number")
+if asked.seed == 14:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+else:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+print("training", os.environ.get("OPERANT_REQUEST_ID", ""), flush=True)
+with open(asked.out / "progress.jsonl", "a") as progress:
+    for step in range(100, asked.total_timesteps + 1, 100):
+        share = step / asked.total_timesteps
+        update = {
+            "step": step,
+            "fps": 120.0,
+            "mean_reward": share,
+            "success_rate": 0.1 if asked.seed == 15 else share,
+            "policy_loss": 1 - share,
+            "value_loss": float("nan") if step == 100 else 0.5 - share / 3,
+            "entropy": 2 - share,
+            "stage": "EASY" if share < 0.5 else "MEDIUM",
+            "reward_terms": {"success": share / 2, "shaping": share / 4, "step": -0.1},
+        }
+        progress.write(json.dumps(update) + "\n")
+        progress.flush()
+        time.sleep(0.03)
+(asked.out / "final_model.pt").write_bytes(b"weights")
