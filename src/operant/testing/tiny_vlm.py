@@ -47,6 +47,9 @@ def build_tiny_vlm(
     import torch
     from transformers import AutoModelForImageTextToText
 
+    from operant.agents.vlm.loading import check_torchvision
+
+    check_torchvision()
     if family not in TINY_FAMILIES:
         raise ModelError(
             f"there is no tiny model of family {family!r}", hint=f"families: {', '.join(TINY_FAMILIES)}"

@@ -5,6 +5,7 @@ Knows how weights and processors are found and loaded; nothing of prompts, adapt
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 from functools import cache
@@ -18,7 +19,9 @@ from operant.agents.vlm.families import Family, family_of
 from operant.config.vlm import ModelSettings
 from operant.errors import ModelError
 
-__all__ = ["Loaded", "device_of", "image_only", "is_adapter", "load_model"]
+transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+__all__ = ["Loaded", "check_torchvision", "device_of", "image_only", "is_adapter", "load_model"]
 
 ADAPTER_CONFIG = "adapter_config.json"
 
@@ -37,6 +40,7 @@ class Loaded:
 
 def load_model(settings: ModelSettings) -> Loaded:
     """Load what the settings name; an adapter's directory names its model itself."""
+    check_torchvision()
     base, adapter = _base_of(settings.name)
     family = _family(base)
     device = device_of(settings.device)
@@ -51,6 +55,20 @@ def load_model(settings: ModelSettings) -> Loaded:
     if not settings.load_in_4bit:
         model = model.to(device)
     return Loaded(model.eval(), processor, family, base, adapter)
+
+
+@cache
+def check_torchvision() -> None:
+    """Nothing here uses it, but transformers does if it is there, and it may not fit the torch beside it."""
+    if importlib.util.find_spec("torchvision") is None:
+        return
+    try:
+        importlib.import_module("torchvision")
+    except (ImportError, OSError, RuntimeError) as error:
+        raise ModelError(
+            f"torchvision is installed and does not fit torch {torch.__version__}: {_first_line(error)}",
+            hint="pip uninstall torchvision, or install the one that was built for this torch",
+        ) from error
 
 
 def is_adapter(directory: Path) -> bool:
