@@ -24,6 +24,7 @@ AGENTS: dict[str, str] = {
     "done": "operant.agents.fixed:DoneAgent",
     "fail": "operant.agents.fixed:FailAgent",
     "oracle": "operant.agents.oracle:OracleAgent",
+    "vlm": "operant.agents.vlm.agent:load",
 }
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")

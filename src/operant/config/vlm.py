@@ -11,7 +11,10 @@ from pydantic import Field, model_validator
 
 from operant.config.base import Config
 
-__all__ = ["AnswerFormat", "LoraSettings", "ModelSettings", "PromptSettings", "SamplingSettings"]
+__all__ = [
+    "AnswerFormat", "LoraSettings", "ModelSettings", "PromptSettings", "SamplingSettings",
+    "ServerSettings",
+]
 
 AnswerFormat = Literal["json", "ui_tars", "computer_rl", "pyautogui"]
 
@@ -78,3 +81,37 @@ class SamplingSettings(Config):
     """0 always takes the most likely token."""
     max_new_tokens: int = Field(default=128, ge=1)
     """Length of an answer."""
+    eval_temperature: float = Field(default=0.0, ge=0)
+    """Instead of ``temperature`` in evaluation."""
+
+
+class ServerSettings(Config):
+    """A model behind an OpenAI-compatible server: vLLM, SGLang or another."""
+
+    url: str
+    """Up to and with ``/v1``."""
+    model: str
+    """The name under which the server offers it."""
+    family: str
+    """Its ``model_type``, such as qwen2_5_vl: decides how it counts coordinates and sees screens."""
+    api_key_variable: str = "OPENAI_API_KEY"
+    """Environment variable with the server's key; a server without keys needs none."""
+    patch: int = Field(default=28, ge=1)
+    """Screens are sent in whole patches of so many pixels (Qwen2-VL and 2.5: 28, Qwen3-VL: 32)."""
+    side: int = Field(default=336, ge=16)
+    """Side of the square that LLaVA sees."""
+    max_pixels: int = Field(default=1_003_520, ge=256)
+    """Screens are sent with at most so many pixels."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    """Seconds for one answer."""
+    retries: int = Field(default=2, ge=0)
+    """Further tries after an error that may pass."""
+    constrained: bool = False
+    """Ask the server to let nothing but a JSON object through; for the format json, and for evaluation only:
+    log-probabilities are then those of a policy that the learner does not know."""
+
+    @model_validator(mode="after")
+    def _check(self) -> ServerSettings:
+        if not self.url.startswith(("http://", "https://")):
+            raise ValueError("url begins with http:// or https://")
+        return self
