@@ -12,7 +12,11 @@ from pydantic import Field, model_validator
 from operant.config.base import Config
 
 __all__ = [
-    "AnswerFormat", "LoraSettings", "ModelSettings", "PromptSettings", "SamplingSettings",
+    "AnswerFormat",
+    "LoraSettings",
+    "ModelSettings",
+    "PromptSettings",
+    "SamplingSettings",
     "ServerSettings",
 ]
 

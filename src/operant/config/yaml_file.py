@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,7 +42,7 @@ def _apply(settings: dict[str, Any], override: str) -> None:
     *path, last = name.strip().split(".")
     place: Any = settings
     for part in path:
-        place = place.setdefault(part, {}) if isinstance(place, Mapping) else None
+        place = place.setdefault(part, {}) if isinstance(place, dict) else None
         if not isinstance(place, dict):
             raise ConfigError(f"{name} is not a setting: {part} has no settings of its own")
     try:

@@ -102,7 +102,9 @@ def test_full_fine_tuning_with_checkpointing_in_bf16(tiny: Tiny, tmp_path: Path)
     assert losses[-1] < losses[0]
     grads = {name for name, value in vlm.trainable().items() if value.grad is not None}
     assert any("visual" in name for name in grads)
-    assert VLMWrapper(vlm.save(tmp_path / "whole"), **SMALL).predict_action(screen(), "Press Save.") is not None
+    assert (
+        VLMWrapper(vlm.save(tmp_path / "whole"), **SMALL).predict_action(screen(), "Press Save.") is not None
+    )
     with torch.no_grad():
         assert vlm.generate([question(vlm)], SHORT)[0].token_ids
 
@@ -110,9 +112,7 @@ def test_full_fine_tuning_with_checkpointing_in_bf16(tiny: Tiny, tmp_path: Path)
 def test_checkpointing_changes_no_gradient(tiny: Tiny) -> None:
     grads = []
     for checkpointing in (False, True):
-        vlm = VLMWrapper(
-            tiny("qwen2_vl"), use_lora=True, gradient_checkpointing=checkpointing, **SMALL
-        )
+        vlm = VLMWrapper(tiny("qwen2_vl"), use_lora=True, gradient_checkpointing=checkpointing, **SMALL)
         torch.manual_seed(0)
         for parameter in vlm.trainable().values():
             torch.nn.init.normal_(parameter, std=0.05)

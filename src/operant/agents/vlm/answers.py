@@ -133,7 +133,7 @@ _COUNTED = {
 _WRITTEN: dict[AnswerFormat, str] = {
     "json": (
         'Answer with one JSON object, such as {"kind": "click", "point": [x, y]}. Kinds: click (point, button,'
-        ' clicks), move (point), drag (path: [[x, y], [x, y]]), scroll (point, dy), type (text), key (keys:'
+        " clicks), move (point), drag (path: [[x, y], [x, y]]), scroll (point, dy), type (text), key (keys:"
         ' ["ctrl", "s"]), wait (duration), done, fail (text), answer (text).'
     ),
     "ui_tars": (

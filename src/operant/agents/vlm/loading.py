@@ -19,7 +19,7 @@ from operant.agents.vlm.families import Family, family_of
 from operant.config.vlm import ModelSettings
 from operant.errors import ModelError
 
-transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+transformers.utils.logging.disable_progress_bar()
 
 __all__ = ["Loaded", "check_torchvision", "device_of", "image_only", "is_adapter", "load_model"]
 

@@ -19,7 +19,7 @@ def add_adapter(model: Any, settings: LoraSettings, family: Family, *, four_bits
     targets = settings.target_modules or family.lora_targets
     config = peft.LoraConfig(
         r=settings.r,
-        lora_alpha=settings.lora_alpha,  # type: ignore[arg-type]
+        lora_alpha=settings.lora_alpha,
         lora_dropout=settings.lora_dropout,
         target_modules=targets if isinstance(targets, str) else list(targets),
         task_type="CAUSAL_LM",

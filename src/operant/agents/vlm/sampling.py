@@ -47,10 +47,8 @@ class Drawing(LogitsProcessor):  # type: ignore[misc]
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         log_probs = policy_log_probs(scores, self.temperature, self.suppressed)
-        if self.temperature < GREEDY_BELOW:
-            chosen = log_probs.argmax(dim=-1)
-        else:
-            chosen = self._draw(log_probs)
+        greedy = self.temperature < GREEDY_BELOW
+        chosen = log_probs.argmax(dim=-1) if greedy else self._draw(log_probs)
         self.log_probs.append(log_probs.gather(1, chosen[:, None])[:, 0])
         only = torch.full_like(scores, float("-inf"))
         return only.scatter(1, chosen[:, None], 0.0)

@@ -62,9 +62,13 @@ class VLMWrapper:
         **settings: Any,
     ) -> None:
         if not isinstance(model_name, ModelSettings):
-            lora = lora_config if isinstance(lora_config, LoraSettings) else LoraSettings(**(lora_config or {}))
-            model_name = ModelSettings.build(name=str(model_name), use_lora=use_lora, lora=lora, **settings)
-        self.settings = model_name
+            lora = (
+                lora_config if isinstance(lora_config, LoraSettings) else LoraSettings(**(lora_config or {}))
+            )
+            named = ModelSettings.build(name=str(model_name), use_lora=use_lora, lora=lora, **settings)
+        else:
+            named = model_name
+        self.settings: ModelSettings = named
         self.prompt = prompt or PromptSettings()
         self.sampling = sampling or SamplingSettings()
         loaded = load_model(self.settings)
@@ -99,7 +103,7 @@ class VLMWrapper:
 
     @property
     def device(self) -> torch.device:
-        return next(self._plain.parameters()).device
+        return next(iter(self.model.parameters())).device  # type: ignore[no-any-return]
 
     @property
     def width(self) -> int:

@@ -53,7 +53,9 @@ class Backend(ABC):
         self.stats = BackendStats()
 
     @abstractmethod
-    def submit(self, prompt: Prompt, *, seed: int = 0, temperature: float | None = None) -> Future[Generation]:
+    def submit(
+        self, prompt: Prompt, *, seed: int = 0, temperature: float | None = None
+    ) -> Future[Generation]:
         """The answer, once it is there. ``temperature`` instead of the settings' own."""
 
     @abstractmethod

@@ -56,7 +56,9 @@ class LocalBackend(Backend):
         self._thread = threading.Thread(target=self._work, name="operant-vlm", daemon=True)
         self._thread.start()
 
-    def submit(self, prompt: Prompt, *, seed: int = 0, temperature: float | None = None) -> Future[Generation]:
+    def submit(
+        self, prompt: Prompt, *, seed: int = 0, temperature: float | None = None
+    ) -> Future[Generation]:
         chosen = self.vlm.sampling.temperature if temperature is None else temperature
         answer: Future[Generation] = Future()
         with self._lock:
@@ -106,7 +108,8 @@ class LocalBackend(Backend):
         first = self._left_over.pop(0) if self._left_over else self._requests.get()
         if first is None:
             return None
-        batch, others = [first], []
+        batch: list[_Request] = [first]
+        others: list[_Request] = []
         until = time.monotonic() + self.linger_s
         waiting, self._left_over = self._left_over, others
         while len(batch) < self.max_batch:

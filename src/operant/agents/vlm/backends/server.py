@@ -8,6 +8,7 @@ without them, answers are good for evaluation only.
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import threading
 from collections import Counter
@@ -69,7 +70,9 @@ class ServerBackend(Backend):
         self._in_flight: Counter[str] = Counter()
         self._retired: set[str] = set()
 
-    def submit(self, prompt: Prompt, *, seed: int = 0, temperature: float | None = None) -> Future[Generation]:
+    def submit(
+        self, prompt: Prompt, *, seed: int = 0, temperature: float | None = None
+    ) -> Future[Generation]:
         chosen = self.sampling.temperature if temperature is None else temperature
         return self._callers.submit(self._ask, prompt, seed, chosen)
 
@@ -174,7 +177,8 @@ class ServerBackend(Backend):
             idle = [name for name in self._retired if not self._in_flight[name]]
             self._retired.difference_update(idle)
         for name in idle:
-            self._post("unload_lora_adapter", {"lora_name": name})
+            with contextlib.suppress(ModelServerError):  # it only keeps some memory
+                self._post("unload_lora_adapter", {"lora_name": name})
 
     def _post(self, path: str, body: dict[str, str]) -> None:
         try:
@@ -196,7 +200,9 @@ def _messages(prompt: Prompt) -> Any:
             return part
         return {"type": "image_url", "image_url": {"url": _data_url(next(pictures))}}
 
-    return [{**message, "content": [part(item) for item in message["content"]]} for message in prompt.messages]
+    return [
+        {**message, "content": [part(item) for item in message["content"]]} for message in prompt.messages
+    ]
 
 
 def _data_url(picture: Picture) -> str:
