@@ -176,3 +176,14 @@ class ModelServerError(AgentError):
 
 class ResultsError(OperantError):
     """A results directory or an episode that can't be read, written or mixed with others."""
+
+
+# What goes wrong with learning.
+
+
+class TrainingDiverged(OperantError):
+    """Loss or gradients have not been finite for a while: nothing more would be learned."""
+
+
+class CheckpointError(OperantError):
+    """A checkpoint that can't be read, written, or used for this policy."""

@@ -59,6 +59,11 @@ class Trajectory:
         return sum(turn.reward for turn in self.turns)
 
     @property
+    def instance(self) -> str:
+        """The task with its seed: what stays the same over groups of later versions."""
+        return f"{self.task}#{self.seed}"
+
+    @property
     def success(self) -> bool:
         return self.outcome is Outcome.SUCCESS
 
