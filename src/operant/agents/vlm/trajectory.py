@@ -6,7 +6,9 @@ drew it. How episodes are played and kept is the business of ``operant.rollout``
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from operant.agents.vlm.prompt import Prompt
 from operant.types import Outcome
@@ -76,3 +78,56 @@ class Trajectory:
         """The same with other rewards, one for each turn."""
         turns = [replace(turn, reward=reward) for turn, reward in zip(self.turns, rewards, strict=True)]
         return replace(self, turns=tuple(turns))
+
+    # For checkpoints: plain values and numpy arrays.
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "task": self.task,
+            "outcome": self.outcome.value,
+            "group": self.group,
+            "seed": self.seed,
+            "id": self.id,
+            "info": dict(self.info),
+            "turns": [
+                {
+                    "messages": list(turn.prompt.messages),
+                    "images": list(turn.prompt.images),
+                    "text": turn.answer.text,
+                    "token_ids": list(turn.answer.token_ids),
+                    "log_probs": list(turn.answer.log_probs),
+                    "versions": list(turn.answer.versions),
+                    "finished": turn.answer.finished,
+                    "valid": turn.valid,
+                    "reward": turn.reward,
+                }
+                for turn in self.turns
+            ],
+        }
+
+    @classmethod
+    def from_plain(cls, form: Mapping[str, Any]) -> Trajectory:
+        turns = [
+            Turn(
+                Prompt(tuple(turn["messages"]), tuple(turn["images"])),
+                Generation(
+                    turn["text"],
+                    tuple(turn["token_ids"]),
+                    tuple(turn["log_probs"]),
+                    tuple(turn["versions"]),
+                    turn["finished"],
+                ),
+                turn["valid"],
+                turn["reward"],
+            )
+            for turn in form["turns"]
+        ]
+        return cls(
+            form["task"],
+            tuple(turns),
+            Outcome(form["outcome"]),
+            form["group"],
+            form["seed"],
+            form["id"],
+            dict(form["info"]),
+        )

@@ -17,7 +17,7 @@ __all__ = ["SuccessReplay"]
 
 
 class SuccessReplay:
-    """At most ``per_task`` successes of each key: the task, or with ``by_instance`` the group."""
+    """At most ``per_task`` successes of each task, or with ``by_instance`` of each of its instances."""
 
     def __init__(self, per_task: int = 8, *, by_instance: bool = True, seed: int = 0) -> None:
         if per_task < 1:
@@ -60,15 +60,17 @@ class SuccessReplay:
         return drawn
 
     def _key(self, trajectory: Trajectory) -> str:
-        """Rollouts of a group are of one instance; a group's name ends with what tells it from later ones."""
         return trajectory.instance if self.by_instance else trajectory.task
 
     def state(self) -> dict[str, Any]:
         version, internal, gauss = self._random.getstate()
-        return {"kept": self._kept, "seen": dict(self._seen), "random": [version, list(internal), gauss]}
+        kept = {key: [one.plain() for one in kept] for key, kept in self._kept.items()}
+        return {"kept": kept, "seen": dict(self._seen), "random": [version, list(internal), gauss]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self._kept = {key: list(kept) for key, kept in state["kept"].items()}
+        self._kept = {
+            key: [Trajectory.from_plain(one) for one in kept] for key, kept in state["kept"].items()
+        }
         self._seen = dict(state["seen"])
         version, internal, gauss = state["random"]
         self._random.setstate((version, tuple(internal), gauss))
