@@ -149,5 +149,3 @@ def check_ranges(**bounds: tuple[float, float, float]) -> None:
     for name, (value, least, most) in bounds.items():
         if not least <= value <= most:
             raise ConfigError(f"{name} is {value:g}", hint=f"it goes from {least:g} to {most:g}")
-
-

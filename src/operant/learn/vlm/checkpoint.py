@@ -75,7 +75,9 @@ def newest(directory: Path) -> Path | None:
 
 def prune(directory: Path, keep: int) -> None:
     """Remove all but the last few."""
-    found = sorted((path for path in directory.glob("version_*") if _NAMED.fullmatch(path.name)), key=_version)
+    found = sorted(
+        (path for path in directory.glob("version_*") if _NAMED.fullmatch(path.name)), key=_version
+    )
     for path in found[:-keep] if keep else []:
         shutil.rmtree(path, ignore_errors=True)
 

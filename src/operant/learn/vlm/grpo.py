@@ -79,7 +79,9 @@ class GRPO(Algorithm):
                 continue
             completed = self._with_replay(group)
             rewards = [step_rewards(trajectory) for trajectory in completed]
-            for trajectory, gains in zip(completed, group_advantages(rewards, spread=self.spread), strict=True):
+            for trajectory, gains in zip(
+                completed, group_advantages(rewards, spread=self.spread), strict=True
+            ):
                 made += [
                     Example(turn, gain, positive=trajectory.success)
                     for turn, gain in zip(trajectory.turns, gains, strict=True)

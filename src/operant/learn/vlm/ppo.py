@@ -122,4 +122,3 @@ class PPO(Algorithm):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self._updates = int(state.get("updates", 0))
-

@@ -10,7 +10,15 @@ from torch import Tensor
 from operant.agents.vlm.trajectory import Trajectory
 from operant.agents.vlm.wrapper import Judged
 from operant.learn.vlm.advantages import leave_one_out, normalised, returns
-from operant.learn.vlm.base import Algorithm, Batch, Example, Metrics, by_group, check_ranges, mean_over_tokens
+from operant.learn.vlm.base import (
+    Algorithm,
+    Batch,
+    Example,
+    Metrics,
+    by_group,
+    check_ranges,
+    mean_over_tokens,
+)
 from operant.learn.vlm.surrogate import Clipping, clipped_loss
 
 __all__ = ["RLOO", "ReinforcePlusPlus"]

@@ -78,10 +78,19 @@ class Trainer:
 
     # Updating.
 
-    def train_step(self, trajectories: Sequence[Trajectory], algorithm: Algorithm | None = None) -> Metrics:
-        """One update; the version grows if something was learned. ``algorithm`` for this update only."""
+    def train_step(
+        self,
+        trajectories: Sequence[Trajectory],
+        algorithm: Algorithm | None = None,
+        *,
+        reuse: bool = False,
+    ) -> Metrics:
+        """One update; the version grows if something was learned. ``algorithm`` for this update only.
+
+        With ``reuse``, trajectories that were trained on before are not left out.
+        """
         algorithm = algorithm or self.algorithm
-        fresh = self._fresh(trajectories)
+        fresh = list(trajectories) if reuse else self._fresh(trajectories)
         metrics = _about(fresh, self.version)
         used = [trajectory for trajectory in fresh if trajectory.outcome.is_experience and len(trajectory)]
         _check_tokens(used, algorithm)
