@@ -17,7 +17,7 @@ from PIL import Image
 from operant.config.vlm import PromptSettings
 from operant.types import Observation, Size
 
-__all__ = ["Conversation", "Prompt", "as_shown"]
+__all__ = ["Conversation", "Picture", "Prompt", "as_shown"]
 
 Picture = npt.NDArray[np.uint8]
 Message = dict[str, Any]

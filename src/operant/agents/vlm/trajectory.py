@@ -6,11 +6,11 @@ drew it. How episodes are played and kept is the business of ``operant.rollout``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from operant.agents.vlm.prompt import Prompt
+from operant.agents.vlm.prompt import Picture, Prompt
 from operant.types import Outcome
 
 __all__ = ["Generation", "Trajectory", "Turn"]
@@ -79,9 +79,14 @@ class Trajectory:
         turns = [replace(turn, reward=reward) for turn, reward in zip(self.turns, rewards, strict=True)]
         return replace(self, turns=tuple(turns))
 
-    # For checkpoints: plain values and numpy arrays.
+    # To be kept: plain values, and each picture once.
 
     def plain(self) -> dict[str, Any]:
+        """Values that JSON can hold, and under ``images`` the pictures that turns refer to by number."""
+        images: dict[int, Picture] = {}
+        for turn in self.turns:
+            images |= {id(image): image for image in turn.prompt.images}
+        numbers = {key: number for number, key in enumerate(images)}
         return {
             "task": self.task,
             "outcome": self.outcome.value,
@@ -89,45 +94,38 @@ class Trajectory:
             "seed": self.seed,
             "id": self.id,
             "info": dict(self.info),
-            "turns": [
-                {
-                    "messages": list(turn.prompt.messages),
-                    "images": list(turn.prompt.images),
-                    "text": turn.answer.text,
-                    "token_ids": list(turn.answer.token_ids),
-                    "log_probs": list(turn.answer.log_probs),
-                    "versions": list(turn.answer.versions),
-                    "finished": turn.answer.finished,
-                    "valid": turn.valid,
-                    "reward": turn.reward,
-                }
-                for turn in self.turns
-            ],
+            "turns": [_plain(turn, numbers) for turn in self.turns],
+            "images": list(images.values()),
         }
 
     @classmethod
     def from_plain(cls, form: Mapping[str, Any]) -> Trajectory:
-        turns = [
-            Turn(
-                Prompt(tuple(turn["messages"]), tuple(turn["images"])),
-                Generation(
-                    turn["text"],
-                    tuple(turn["token_ids"]),
-                    tuple(turn["log_probs"]),
-                    tuple(turn["versions"]),
-                    turn["finished"],
-                ),
-                turn["valid"],
-                turn["reward"],
-            )
-            for turn in form["turns"]
-        ]
-        return cls(
-            form["task"],
-            tuple(turns),
-            Outcome(form["outcome"]),
-            form["group"],
-            form["seed"],
-            form["id"],
-            dict(form["info"]),
-        )
+        turns = tuple(_turn(turn, form["images"]) for turn in form["turns"])
+        outcome = Outcome(form["outcome"])
+        return cls(form["task"], turns, outcome, form["group"], form["seed"], form["id"], dict(form["info"]))
+
+
+def _plain(turn: Turn, numbers: Mapping[int, int]) -> dict[str, Any]:
+    return {
+        "messages": list(turn.prompt.messages),
+        "images": [numbers[id(image)] for image in turn.prompt.images],
+        "text": turn.answer.text,
+        "token_ids": list(turn.answer.token_ids),
+        "log_probs": list(turn.answer.log_probs),
+        "versions": list(turn.answer.versions),
+        "finished": turn.answer.finished,
+        "valid": turn.valid,
+        "reward": turn.reward,
+    }
+
+
+def _turn(form: Mapping[str, Any], images: Sequence[Picture]) -> Turn:
+    answer = Generation(
+        form["text"],
+        tuple(form["token_ids"]),
+        tuple(form["log_probs"]),
+        tuple(form["versions"]),
+        form["finished"],
+    )
+    prompt = Prompt(tuple(form["messages"]), tuple(images[number] for number in form["images"]))
+    return Turn(prompt, answer, form["valid"], form["reward"])
