@@ -41,6 +41,8 @@ class ModelSettings(Config):
 
     name: str
     """A directory with a model or with an adapter, or a name that the HuggingFace hub knows."""
+    family: str = ""
+    """Its ``model_type``, for dry runs, which put a tiny model of the same family in its place."""
     use_lora: bool = True
     """Train adapters and leave the model as it is; false trains all of it."""
     lora: LoraSettings = LoraSettings()

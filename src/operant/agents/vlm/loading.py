@@ -21,7 +21,15 @@ from operant.errors import ModelError
 
 transformers.utils.logging.disable_progress_bar()
 
-__all__ = ["Loaded", "check_torchvision", "device_of", "image_only", "is_adapter", "load_model"]
+__all__ = [
+    "Loaded",
+    "check_torchvision",
+    "device_of",
+    "image_only",
+    "is_adapter",
+    "limit_threads",
+    "load_model",
+]
 
 ADAPTER_CONFIG = "adapter_config.json"
 
@@ -69,6 +77,11 @@ def check_torchvision() -> None:
             f"torchvision is installed and does not fit torch {torch.__version__}: {_first_line(error)}",
             hint="pip uninstall torchvision, or install the one that was built for this torch",
         ) from error
+
+
+def limit_threads(count: int) -> None:
+    """CPU threads of torch, in this whole process."""
+    torch.set_num_threads(count)
 
 
 def is_adapter(directory: Path) -> bool:

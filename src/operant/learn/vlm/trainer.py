@@ -204,6 +204,11 @@ class Trainer:
         """A copy of what is trained, for whoever generates."""
         return {name: parameter.detach().clone() for name, parameter in self.trained.items()}
 
+    @property
+    def used(self) -> list[str]:
+        """Ids of trajectories that were learned from."""
+        return list(self._used)
+
     def state(self) -> dict[str, Any]:
         """Everything but the model's own weights."""
         version, internal, gauss = self._random.getstate()
