@@ -18,7 +18,7 @@ class Journal:
         from torch.utils.tensorboard import SummaryWriter
 
         self._file = open(directory / "metrics.jsonl", "a", encoding="utf-8")  # noqa: SIM115 - closed below
-        self._curves = SummaryWriter(str(directory / "tensorboard"))  # type: ignore[no-untyped-call]
+        self._curves = SummaryWriter(str(directory / "tensorboard"))
         self._tell = tell
 
     def write(self, iteration: int, phase: str, metrics: Mapping[str, float]) -> None:
@@ -26,12 +26,12 @@ class Journal:
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
         for name, value in metrics.items():
-            self._curves.add_scalar(f"{phase}/{name}", value, iteration)  # type: ignore[no-untyped-call]
+            self._curves.add_scalar(f"{phase}/{name}", value, iteration)
         self._tell(sentence(iteration, phase, metrics))
 
     def close(self) -> None:
         self._file.close()
-        self._curves.close()  # type: ignore[no-untyped-call]
+        self._curves.close()
 
     def __enter__(self) -> Journal:
         return self
