@@ -85,7 +85,7 @@ def test_demonstrations_come_first_and_lora_trains_adapters_only(tmp_path: Path)
         model={"use_lora": True, "lora": {"r": 2}},
         training={"demonstrations": 3, "demonstration_epochs": 2, "num_iterations": 1},
     )
-    training, model = train(tmp_path, config)
+    _, model = train(tmp_path, config)
     phases = [line["phase"] for line in lines(tmp_path)]
     assert phases == ["sft", "sft", "rl"]
     assert lines(tmp_path)[0]["examples"] == 3 * 2  # press, and say that it is done

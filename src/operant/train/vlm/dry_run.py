@@ -7,6 +7,7 @@ configuration would only show after minutes on a GPU. Starts no desktop and no s
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,8 @@ def dry_run(config: VLMTrainingConfig) -> dict[str, float]:
                 success = number % 2 == 0
                 reward = config.actor.success_reward if success else 0.0
                 outcome = Outcome.SUCCESS if success else Outcome.FAILURE
-                rollout = Trajectory(task.id, tuple(agent.turns), outcome, "dry", task.seed or 0, str(number))
+                turns = tuple(replace(turn, valid=True) for turn in agent.turns)  # gibberish, but it will do
+                rollout = Trajectory(task.id, turns, outcome, "dry", task.seed or 0, str(number))
                 rollouts.append(rollout.with_rewards([reward]))
             metrics = parts.trainer.train_step(rollouts)
             backend.load(Weights(parts.trainer.version, parts.trainer.weights()))
