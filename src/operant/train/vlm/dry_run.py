@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from operant.agents.base import TaskView
 from operant.agents.vlm.agent import VLMAgent
 from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.trajectory import Trajectory
@@ -19,7 +20,7 @@ from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ConfigError
 from operant.learn.vlm.checkpoint import load_state, write_checkpoint
 from operant.train.vlm.parts import TINY, Parts, task_source
-from operant.types import Observation, Outcome, Point
+from operant.types import Observation, Outcome, Point, Size
 
 __all__ = ["dry_run"]
 
@@ -36,11 +37,13 @@ def dry_run(config: VLMTrainingConfig) -> dict[str, float]:
         parts = Parts(config, directory)
         task = source.draw(np.random.default_rng(config.training.seed))
         screen = np.zeros((config.environment.height, config.environment.width, 3), np.uint8)
+        size = Size(config.environment.width, config.environment.height)
         seen = Observation(screen, task.instruction, 0, task.max_steps, Point(0.5, 0.5))
         rollouts = []
         with parts.backend(0) as backend:
             for number in range(max(2, config.training.group_size)):
                 agent = VLMAgent(backend, config.prompt, temperature=1.0)
+                agent.begin(TaskView(task.instruction, task.max_steps, size, seed=number))
                 agent.act(seen)
                 success = number % 2 == 0
                 reward = config.actor.success_reward if success else 0.0
