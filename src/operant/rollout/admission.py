@@ -2,7 +2,7 @@
 
 AReaL's rule: with staleness at most ``eta`` versions and ``batch`` rollouts an update, a rollout may begin only
 while (eta + version + 1) * batch - (accepted + running) > 0. With eta 0 actors wait for each update: that is
-synchronous training.
+synchronous training. A rollout that many others overtake may be older than eta; the mean is not.
 """
 
 from __future__ import annotations
