@@ -116,9 +116,11 @@ class VLMRun:
             try:
                 self._demonstrate(runner, journal)
                 self._reinforce(runner, journal)
-            finally:
-                checkpoint = self.save()
-        return checkpoint / MODEL
+            except BaseException:
+                if self.demonstrated or self.iteration:
+                    self.save()
+                raise
+            return self.save() / MODEL
 
     def _demonstrate(self, runner: TaskRunner, journal: Journal) -> None:
         settings = self.config.training
