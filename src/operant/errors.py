@@ -170,6 +170,14 @@ class AgentTimeout(AgentError):
     """An agent did not answer in time."""
 
 
+class ModelError(AgentError):
+    """A model, an adapter or a processor that can't be loaded, or not in the way that was asked for."""
+
+
+class ModelServerError(AgentError):
+    """A model server that is down, slow or gives answers that can't be used."""
+
+
 class ResultsError(OperantError):
     """A results directory or an episode that can't be read, written or mixed with others."""
 

@@ -25,6 +25,7 @@ AGENTS: dict[str, str] = {
     "fail": "operant.agents.fixed:FailAgent",
     "oracle": "operant.agents.oracle:OracleAgent",
     "hierarchical": "operant.agents.hierarchical.agent:HierarchicalAgent",
+    "vlm": "operant.agents.vlm.agent:load",
 }
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")

@@ -21,7 +21,9 @@ app = typer.Typer()
 
 @app.command()
 def evaluate(
-    agent: Annotated[str, typer.Option(help="random, noop, done, fail, oracle, or module:factory.")],
+    agent: Annotated[
+        str, typer.Option(help="random, noop, done, fail, oracle, vlm:PATH, or module:factory.")
+    ],
     suite: Annotated[str | None, typer.Option(help="The suite to play.")] = None,
     split: Annotated[
         str | None,

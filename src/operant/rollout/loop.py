@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from operant.actions.json_actions import from_json, to_json
 from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView
-from operant.errors import AgentTimeout, DesktopError, InvalidAction, OperantError, VerifierError
+from operant.errors import (
+    AgentTimeout,
+    DesktopError,
+    InvalidAction,
+    ModelServerError,
+    OperantError,
+    VerifierError,
+)
 from operant.rollout.deadline import Deadline
 from operant.rollout.episode import EpisodeResult, Step
 from operant.types import Action, ActionKind, Observation, Outcome, Size, Transition
@@ -216,8 +223,8 @@ class _Run:
             return self.deadline.call(timeout_s, function, *args)
         except AgentTimeout as error:
             raise _AgentFailed(f"agent timeout: {error.message}") from error
-        except InvalidAction:
-            raise
+        except (InvalidAction, ModelServerError):
+            raise  # a server that is down is the machine's failure, not the agent's
         except BaseException as error:  # whatever foreign code raises, even SystemExit
             if isinstance(error, DesktopError) and isinstance(self.agent, PrivilegedAgent):
                 raise  # it looked behind the screen, and there was no desktop any more

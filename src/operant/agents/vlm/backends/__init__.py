@@ -1,0 +1,1 @@
+"""Where answers are computed: in this process, or by a model server."""

@@ -1,0 +1,109 @@
+"""How families of models differ: in what they count coordinates, how large they see, where adapters go.
+
+To add a family: one ``Family`` below. A family knows nothing of prompts or actions; ``answers`` turns its
+units into canonical points, and ``loading`` asks it for a processor that needs no video libraries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from operant.errors import ModelError
+from operant.types import Size
+
+__all__ = ["FAMILIES", "Family", "Units", "family_of"]
+
+
+class Units(str, Enum):
+    """What the numbers of a model's coordinates are."""
+
+    PIXELS = "pixels"  # of the picture that it was shown
+    THOUSANDTHS = "thousandths"  # of the screen's width and height
+    FRACTIONS = "fractions"
+
+
+Shown = Callable[[Size, Any, int], Size]
+
+PROJECTIONS = "q_proj|k_proj|v_proj|o_proj|gate_proj|up_proj|down_proj"
+LONGEST_SIDE_RATIO = 200  # what Qwen's processor refuses
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family. ``shown`` gives the size at which a screen is shown, for (screen, image processor, pixels)."""
+
+    name: str
+    model_types: tuple[str, ...]
+    units: Units
+    shown: Shown
+    lora_targets: str
+    """Pattern for the full names of the layers that get adapters: the language model's, never the eye's."""
+    still_processor: str | None = None
+    """The processor class to load without its video part, which needs libraries that screens don't."""
+
+
+def in_patches(screen: Size, image_processor: Any, max_pixels: int) -> Size:
+    """Qwen's way: both sides whole patches, as large as allowed, nearly the same shape."""
+    patch = int(image_processor.patch_size) * int(image_processor.merge_size)
+    limits = image_processor.size
+    least = int(limits["shortest_edge"])
+    most = max(min(int(limits["longest_edge"]), max_pixels), patch * patch, least)
+    if max(screen) / min(screen) > LONGEST_SIDE_RATIO:
+        raise ModelError(f"a screen of {screen} is too narrow for this model")
+    width, height = (max(patch, round(side / patch) * patch) for side in screen)
+    if width * height > most:
+        shrink = math.sqrt(screen.width * screen.height / most)
+        width, height = (max(patch, math.floor(side / shrink / patch) * patch) for side in screen)
+    elif width * height < least:
+        grow = math.sqrt(least / (screen.width * screen.height))
+        width, height = (math.ceil(side * grow / patch) * patch for side in screen)
+    return Size(width, height)
+
+
+def by_longest_side(screen: Size, image_processor: Any, max_pixels: int) -> Size:
+    """Idefics' way: the processor scales to a longest side and cuts tiles; we only keep the pixels few."""
+    shrink = min(1.0, math.sqrt(max_pixels / (screen.width * screen.height)))
+    longest = image_processor.size.get("longest_edge")
+    if longest:
+        shrink = min(shrink, int(longest) / max(screen))
+    return Size(max(1, round(screen.width * shrink)), max(1, round(screen.height * shrink)))
+
+
+def as_square(screen: Size, image_processor: Any, max_pixels: int) -> Size:
+    """LLaVA's way: one fixed size. The screen is squeezed into it, because a crop would lose its sides."""
+    target = getattr(image_processor, "crop_size", None) or image_processor.size
+    side = target.get("height") or target.get("shortest_edge")
+    return Size(int(target.get("width") or side), int(side))
+
+
+_LANGUAGE = rf".*language_model\..*\.({PROJECTIONS})"
+
+FAMILIES: tuple[Family, ...] = (
+    Family("Qwen2-VL", ("qwen2_vl",), Units.THOUSANDTHS, in_patches, _LANGUAGE, "Qwen2VLProcessor"),
+    Family("Qwen2.5-VL", ("qwen2_5_vl",), Units.PIXELS, in_patches, _LANGUAGE, "Qwen2_5_VLProcessor"),
+    Family("Qwen3-VL", ("qwen3_vl",), Units.THOUSANDTHS, in_patches, _LANGUAGE, "Qwen3VLProcessor"),
+    Family(
+        "SmolVLM/Idefics3",
+        ("smolvlm", "idefics3"),
+        Units.FRACTIONS,
+        by_longest_side,
+        rf".*text_model\..*\.({PROJECTIONS})",
+        "Idefics3Processor",  # SmolVLM's own is this one with a video part
+    ),
+    Family("LLaVA", ("llava",), Units.FRACTIONS, as_square, _LANGUAGE),
+)
+
+
+def family_of(model_type: str) -> Family:
+    """The family of a model's ``model_type``."""
+    for family in FAMILIES:
+        if model_type in family.model_types:
+            return family
+    known = ", ".join(name for family in FAMILIES for name in family.model_types)
+    raise ModelError(
+        f"a model of kind {model_type!r} is of no known family", hint=f"kinds that work: {known}"
+    )

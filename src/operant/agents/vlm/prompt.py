@@ -1,0 +1,98 @@
+"""What the model is asked at each step: the task, the last screens with the answers given, and this screen.
+
+A prompt is a conversation with pictures, in the shape that chat templates and OpenAI-compatible servers take.
+It is kept with what was answered, so that learning sees exactly what was seen; nothing of it is trained on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from operant.config.vlm import PromptSettings
+from operant.types import Observation, Size
+
+__all__ = ["Conversation", "Picture", "Prompt", "as_shown"]
+
+Picture = npt.NDArray[np.uint8]
+Message = dict[str, Any]
+IMAGE: dict[str, Any] = {"type": "image"}
+
+
+@dataclass(frozen=True, eq=False)
+class Prompt:
+    """A conversation that ends with the user's turn; ``images`` are its pictures in order."""
+
+    messages: tuple[Message, ...]
+    images: tuple[Picture, ...]
+
+    @classmethod
+    def of(cls, image: Picture, text: str) -> Prompt:
+        """One picture and one sentence."""
+        content = [IMAGE, {"type": "text", "text": text}]
+        return cls(({"role": "user", "content": content},), (image,))
+
+
+@dataclass(frozen=True)
+class _Past:
+    image: Picture
+    answer: str
+    note: str
+
+
+class Conversation:
+    """The prompts of one episode. Add each answer before asking for the next prompt."""
+
+    def __init__(self, settings: PromptSettings, system: str, instruction: str) -> None:
+        self.settings = settings
+        self.system = system if settings.system is None else settings.system
+        self.instruction = instruction
+        self._past: deque[_Past] = deque()
+        self._earlier: deque[str] = deque(maxlen=settings.earlier_actions)
+
+    def prompt(self, image: Picture, observation: Observation) -> Prompt:
+        """The prompt for this screen."""
+        turns = [(past.image, past.note, past.answer) for past in self._past]
+        turns.append((image, self._note(observation), ""))
+        messages: list[Message] = []
+        if self.system:
+            messages.append({"role": "system", "content": [{"type": "text", "text": self.system}]})
+        for index, (_, note, answer) in enumerate(turns):
+            text = (self._task() if index == 0 else "") + note
+            content = [IMAGE, *([{"type": "text", "text": text}] if text else [])]
+            messages.append({"role": "user", "content": content})
+            if answer:
+                messages.append({"role": "assistant", "content": [{"type": "text", "text": answer}]})
+        return Prompt(tuple(messages), tuple(picture for picture, _, _ in turns))
+
+    def add(self, image: Picture, observation: Observation, answer: str) -> None:
+        """Remember what was answered to a screen."""
+        if not self.settings.history:
+            self._earlier.append(answer)
+            return
+        # An empty answer would leave two user's turns in a row, which most chat templates refuse.
+        self._past.append(_Past(image, answer or "(nothing)", self._note(observation)))
+        if len(self._past) > self.settings.history:
+            self._earlier.append(self._past.popleft().answer)
+
+    def _task(self) -> str:
+        earlier = "".join(f"{line}\n" for line in self._earlier)
+        return f"Task: {self.instruction}\n" + (f"Done so far:\n{earlier}" if earlier else "")
+
+    def _note(self, observation: Observation) -> str:
+        if not self.settings.show_progress:
+            return ""
+        refused = f"Your last action was refused: {observation.error}\n" if observation.error else ""
+        return f"{refused}Step {observation.step + 1} of {observation.max_steps}."
+
+
+def as_shown(screen: Picture, size: Size) -> Picture:
+    """The screen at the size at which the model sees it."""
+    if (screen.shape[1], screen.shape[0]) == (size.width, size.height):
+        return screen
+    return np.asarray(Image.fromarray(screen).resize((size.width, size.height), Image.Resampling.BOX))

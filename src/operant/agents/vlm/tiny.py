@@ -1,0 +1,311 @@
+"""Vision-language models of a few hundred thousand parameters, made on the spot: no network, no GPU.
+
+Each is a real model of its family with random weights, a tokenizer trained here on the words of actions, and
+the family's own processor, saved in the layout that the HuggingFace loaders read. For tests, for trying a
+training set-up before the large model is at hand, and as the start of a small agent that is trained from
+scratch.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from operant.errors import ModelError
+
+__all__ = ["TINY_FAMILIES", "build_tiny_vlm"]
+
+VOCABULARY = 640
+#: Random weights this wide learn from scratch; the usual 0.02 hardly lets the picture through.
+SPREAD = 0.08
+PAD, END = "<|endoftext|>", "<|im_end|>"
+QWEN_TOKENS = (
+    *(PAD, "<|im_start|>", END, "<|vision_start|>", "<|vision_end|>"),
+    *("<|image_pad|>", "<|video_pad|>"),
+)
+TILES = tuple(f"<row_{row}_col_{column}>" for row in range(1, 7) for column in range(1, 7))
+IDEFICS_TOKENS = (
+    *(PAD, "<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>"),
+    *("<image>", "<global-img>", *TILES),
+)
+LLAVA_TOKENS = (PAD, "<|im_start|>", END, "<image>")
+
+_TURNS = (
+    "{{% for message in messages %}}<|im_start|>{{{{ message['role'] }}}}\n"
+    "{{% for part in message['content'] %}}{{% if part['type'] == 'image' %}}{image}"
+    "{{% else %}}{{{{ part['text'] }}}}{{% endif %}}{{% endfor %}}{end}\n{{% endfor %}}"
+    "{{% if add_generation_prompt %}}<|im_start|>assistant\n{{% endif %}}"
+)
+
+
+def build_tiny_vlm(
+    directory: Path | str, family: str = "qwen2_vl", *, seed: int = 0, width: int = 64, layers: int = 2
+) -> Path:
+    """Make a model with its processor in ``directory``; ``family`` is a key of ``TINY_FAMILIES``."""
+    import torch
+    from transformers import AutoModelForImageTextToText
+
+    from operant.agents.vlm.loading import check_torchvision
+
+    check_torchvision()
+    if family not in TINY_FAMILIES:
+        raise ModelError(
+            f"there is no tiny model of family {family!r}", hint=f"families: {', '.join(TINY_FAMILIES)}"
+        )
+    directory = Path(directory)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        config, processor = TINY_FAMILIES[family](width, layers)
+        model = AutoModelForImageTextToText.from_config(config)
+        model.generation_config.pad_token_id = processor.tokenizer.pad_token_id
+        model.generation_config.eos_token_id = processor.tokenizer.eos_token_id
+        model.save_pretrained(directory)
+    processor.save_pretrained(directory)
+    return directory
+
+
+# Tokenizers.
+
+
+def _tokenizer(special: tuple[str, ...], end: str) -> Any:
+    """Bytes, merged where the words of actions repeat; each digit is a token, so that numbers are alike."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=list(special),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(_sentences(), trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        eos_token=end,
+        additional_special_tokens=[token for token in special if token not in (PAD, end)],
+        padding_side="left",
+    )
+
+
+def _sentences() -> Iterator[str]:
+    """What the tokenizer should find short: answers in every format, and how tasks are worded."""
+    draw = random.Random(0)
+    words = ("Press", "Click", "Type", "Open", "the button", "the field", "Save", "Cancel", "Enter", "name")
+    for _ in range(400):
+        x, y = draw.randrange(1000), draw.randrange(1000)
+        word = draw.choice(words)
+        yield f"Action: click(start_box='({x},{y})')"
+        yield f"Action: type(content='{word}')"
+        yield f'{{"kind": "click", "point": [0.{x}, 0.{y}]}}'
+        yield f'{{"kind": "type", "text": "{word}"}}'
+        yield f"pyautogui.click({x}, {y})"
+        yield f"Agent.click([{x}, {y}])"
+        yield f"Task: {word} {draw.choice(words)}.\n"
+        yield "Action: finished()" if x % 2 else '{"kind": "done"}'
+
+
+# One function a family: its configuration and its processor, for a width and a number of layers.
+
+
+def _ids(tokenizer: Any, **tokens: str) -> dict[str, int]:
+    return {f"{name}_token_id": tokenizer.convert_tokens_to_ids(token) for name, token in tokens.items()}
+
+
+def _text(tokenizer: Any, width: int, layers: int, **more: Any) -> dict[str, Any]:
+    return {
+        "hidden_size": width,
+        "intermediate_size": 2 * width,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": 4096,
+        "initializer_range": SPREAD,
+        "bos_token_id": None,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+        **more,
+    }
+
+
+def _qwen(
+    name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, **language: Any
+) -> Callable[[int, int], Any]:
+    def make(width: int, layers: int) -> tuple[Any, Any]:
+        import transformers
+        from transformers import AutoConfig
+        from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+        from operant.agents.vlm.loading import image_only
+
+        tokenizer = _tokenizer(QWEN_TOKENS, END)
+        quarter = width // 4 // 2  # rotary frequencies of a head, shared out over time, height and width
+        rope = {
+            "rope_type": "default",
+            "rope_theta": 10_000.0,
+            "mrope_section": [quarter - 2 * (quarter * 3 // 8), quarter * 3 // 8, quarter * 3 // 8],
+        }
+        config = AutoConfig.for_model(
+            name,
+            text_config=_text(tokenizer, width, layers, rope_parameters=rope, **language),
+            vision_config={"depth": 2, "initializer_range": SPREAD, **eye(width, patch)},
+            **_ids(
+                tokenizer,
+                image="<|image_pad|>",
+                video="<|video_pad|>",
+                vision_start="<|vision_start|>",
+                vision_end="<|vision_end|>",
+            ),
+        )
+        images = Qwen2VLImageProcessorPil(
+            patch_size=patch,
+            merge_size=2,
+            temporal_patch_size=2,
+            size={"shortest_edge": (2 * patch) ** 2, "longest_edge": 1_003_520},
+        )
+        classes = {
+            "qwen2_vl": "Qwen2VLProcessor",
+            "qwen2_5_vl": "Qwen2_5_VLProcessor",
+            "qwen3_vl": "Qwen3VLProcessor",
+        }
+        template = _TURNS.format(image="<|vision_start|><|image_pad|><|vision_end|>", end=END)
+        processor = image_only(getattr(transformers, classes[name]))(images, tokenizer, template)
+        return config, processor
+
+    return make
+
+
+def _qwen2_eye(width: int, patch: int) -> dict[str, Any]:
+    return {
+        "embed_dim": width,
+        "hidden_size": width,
+        "num_heads": 4,
+        "mlp_ratio": 2,
+        "patch_size": patch,
+        "spatial_merge_size": 2,
+        "temporal_patch_size": 2,
+    }
+
+
+def _qwen25_eye(width: int, patch: int) -> dict[str, Any]:
+    return {
+        "hidden_size": width,
+        "out_hidden_size": width,
+        "intermediate_size": 2 * width,
+        "num_heads": 4,
+        "patch_size": patch,
+        "spatial_merge_size": 2,
+        "temporal_patch_size": 2,
+        "window_size": 8 * patch,
+        "fullatt_block_indexes": [1],
+    }
+
+
+def _qwen3_eye(width: int, patch: int) -> dict[str, Any]:
+    return {
+        "hidden_size": width,
+        "out_hidden_size": width,
+        "intermediate_size": 2 * width,
+        "num_heads": 4,
+        "patch_size": patch,
+        "spatial_merge_size": 2,
+        "temporal_patch_size": 2,
+        "num_position_embeddings": 256,
+        "deepstack_visual_indexes": [0],
+    }
+
+
+def _idefics(name: str) -> Callable[[int, int], Any]:
+    def make(width: int, layers: int) -> tuple[Any, Any]:
+        from transformers import AutoConfig, Idefics3Processor
+        from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
+
+        side, patch, scale = 64, 8, 2
+        tokenizer = _tokenizer(IDEFICS_TOKENS, "<end_of_utterance>")
+        config = AutoConfig.for_model(
+            name,
+            text_config=_text(tokenizer, width, layers, model_type="llama", head_dim=width // 4),
+            vision_config={
+                "hidden_size": width,
+                "intermediate_size": 2 * width,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 4,
+                "image_size": side,
+                "patch_size": patch,
+                "initializer_range": SPREAD,
+            },
+            scale_factor=scale,
+            pad_token_id=tokenizer.pad_token_id,
+            **_ids(tokenizer, image="<image>"),
+        )
+        images = Idefics3ImageProcessorPil(
+            size={"longest_edge": 2 * side}, max_image_size={"longest_edge": side}, do_image_splitting=True
+        )
+        processor = Idefics3Processor(
+            images,
+            tokenizer,
+            image_seq_len=(side // patch) ** 2 // scale**2,
+            chat_template=_TURNS.format(image="<image>", end="<end_of_utterance>"),
+        )
+        return config, processor
+
+    return make
+
+
+def _llava(width: int, layers: int) -> tuple[Any, Any]:
+    from transformers import AutoConfig, LlavaProcessor
+    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+    side, patch = 64, 8
+    tokenizer = _tokenizer(LLAVA_TOKENS, END)
+    config = AutoConfig.for_model(
+        "llava",
+        text_config=_text(tokenizer, width, layers, model_type="llama", head_dim=width // 4),
+        vision_config={
+            "model_type": "clip_vision_model",
+            "hidden_size": width,
+            "intermediate_size": 2 * width,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "image_size": side,
+            "patch_size": patch,
+            "projection_dim": width,
+            "initializer_range": SPREAD,
+        },
+        vision_feature_layer=-1,
+        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+        image_seq_length=(side // patch) ** 2,
+    )
+    images = CLIPImageProcessorPil(
+        size={"height": side, "width": side}, crop_size={"height": side, "width": side}
+    )
+    processor = LlavaProcessor(
+        images,
+        tokenizer,
+        patch_size=patch,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        chat_template=_TURNS.format(image="<image>", end=END),
+    )
+    return config, processor
+
+
+TINY_FAMILIES: dict[str, Callable[[int, int], Any]] = {
+    "qwen2_vl": _qwen("qwen2_vl", _qwen2_eye, 14),
+    "qwen2_5_vl": _qwen("qwen2_5_vl", _qwen25_eye, 14),
+    "qwen3_vl": _qwen("qwen3_vl", _qwen3_eye, 16, head_dim=16),
+    "smolvlm": _idefics("smolvlm"),
+    "idefics3": _idefics("idefics3"),
+    "llava": _llava,
+}

@@ -1,0 +1,157 @@
+"""Settings of a training run of a vision-language agent: ``operant train vlm --config FILE``.
+
+Sections: model, prompt, sampling, environment, actor, training, and inference where a model server answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from operant.config.base import Config
+from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
+
+__all__ = [
+    "ActorSettings", "EntropulseSettings", "EnvironmentSettings", "TrainingSettings", "VLMTrainingConfig",
+]  # fmt: skip
+
+
+class EnvironmentSettings(Config):
+    """Desktops and the tasks on them."""
+
+    suite: str = "core"
+    """The suite whose tasks are trained on."""
+    tasks: tuple[str, ...] = ()
+    """Only these of them, by id; all if left out."""
+    split: Literal["train"] = "train"
+    """Held-out instances are for evaluation."""
+    difficulty: Literal["EASY", "MEDIUM", "HARD"] | None = None
+    """Only tasks of this difficulty."""
+    desktops: int | None = Field(default=None, ge=1)
+    """Desktops at once; as many as actors if left out."""
+    width: int = Field(default=1280, ge=64)
+    """Of the screen, in pixels."""
+    height: int = Field(default=800, ge=64)
+    """Of the screen, in pixels."""
+
+
+class ActorSettings(Config):
+    """Who collects experience."""
+
+    num_actors: int = Field(default=4, ge=1)
+    """Episodes that are played at once."""
+    max_steps_per_episode: int | None = Field(default=None, ge=1)
+    """Instead of each task's own cap."""
+    end_on_success: bool = False
+    """End an episode as soon as its criteria hold, without waiting for the agent to say so."""
+    success_reward: float = 1.0
+    """For the last turn of a success."""
+    invalid_reward: float = 0.0
+    """For each answer that could not be performed; a penalty is negative."""
+    max_batch: int = Field(default=16, ge=1)
+    """Prompts that are answered at once, at most."""
+    keep_episodes: bool = False
+    """Keep every episode with its screenshots in the run's directory."""
+
+
+class EntropulseSettings(Config):
+    """When to learn successes of all versions again, and how."""
+
+    window: int = Field(default=10, ge=1)
+    """Updates over which reward and entropy are averaged."""
+    entropy_fraction: float = Field(default=0.5, gt=0, le=1)
+    """It is time when entropy is below this share of what it was."""
+    min_gain: float = 0.02
+    """... and the reward has not grown by so much from one window to the next."""
+    cooldown: int = Field(default=20, ge=0)
+    """Updates between two phases, at least."""
+    per_task: int = Field(default=8, ge=1)
+    """Successes of each task that are kept and learned."""
+    epochs: int = Field(default=2, ge=1)
+    """Passes over them."""
+
+
+class TrainingSettings(Config):
+    """The learner."""
+
+    algorithm: str = "grpo"
+    """rejection_sampling, ppo, grpo, reinforce, rloo or sft."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The algorithm's own settings."""
+    num_iterations: int = Field(default=1000, ge=0)
+    """Updates."""
+    group_size: int = Field(default=8, ge=1)
+    """Rollouts of the same task instance."""
+    groups_per_update: int = Field(default=4, ge=1)
+    """Groups that one update learns from."""
+    refill_limit: float = Field(default=4.0, ge=0)
+    """Groups that teach nothing are replaced, up to so many times the groups of an update."""
+    batch_size: int = Field(default=32, ge=1)
+    """Turns of one optimiser step."""
+    micro_batch: int = Field(default=8, ge=1)
+    """Turns that are in memory at once."""
+    learning_rate: float = Field(default=1e-5, gt=0)
+    """Of the model or its adapters."""
+    critic_learning_rate: float = Field(default=1e-3, gt=0)
+    """Of the value head, where the algorithm has one."""
+    max_grad_norm: float = Field(default=1.0, gt=0)
+    """Gradients are scaled down to this."""
+    target_kl: float | None = Field(default=None, gt=0)
+    """End an update's passes when the policy has moved so far."""
+    max_staleness: int = Field(default=1, ge=0)
+    """Versions that experience may lag behind; 0 trains synchronously."""
+    demonstrations: int = Field(default=0, ge=0)
+    """Episodes of the tasks' oracles that are learned before anything else."""
+    demonstration_epochs: int = Field(default=1, ge=1)
+    """Passes over them."""
+    demonstration_learning_rate: float | None = Field(default=None, gt=0)
+    """While learning them, if another one."""
+    entropulse: EntropulseSettings | None = None
+    """Supervised phases when entropy is gone; none if left out."""
+    checkpoint_every: int = Field(default=10, ge=1)
+    """Updates between checkpoints."""
+    keep_checkpoints: int = Field(default=3, ge=1)
+    """Older ones are removed."""
+    seed: int = Field(default=0, ge=0)
+    """Decides tasks, draws and the order of examples."""
+    threads: int | None = Field(default=None, ge=1)
+    """CPU threads of the model libraries; their own choice if left out."""
+
+
+class VLMTrainingConfig(Config):
+    """A whole run."""
+
+    model: ModelSettings
+    """What is trained; ``tiny:FAMILY`` makes a small one from scratch."""
+    prompt: PromptSettings = PromptSettings()
+    """What it is told."""
+    sampling: SamplingSettings = SamplingSettings()
+    """How tokens are drawn."""
+    inference: ServerSettings | None = None
+    """A server that answers in place of this process, and loads each version's adapters."""
+    environment: EnvironmentSettings = EnvironmentSettings()
+    """Desktops and tasks."""
+    actor: ActorSettings = ActorSettings()
+    """Who collects experience."""
+    training: TrainingSettings = TrainingSettings()
+    """The learner."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _action_format(cls, values: Any) -> Any:
+        """``model.action_format`` is where UI-RL's files have it."""
+        model = values.get("model") if isinstance(values, dict) else None
+        if isinstance(model, dict) and "action_format" in model:
+            model = dict(model)
+            prompt = {"action_format": model.pop("action_format"), **(values.get("prompt") or {})}
+            return {**values, "model": model, "prompt": prompt}
+        return values
+
+    @model_validator(mode="after")
+    def _check(self) -> VLMTrainingConfig:
+        if self.inference is not None and not self.model.use_lora:
+            raise ValueError("a model server takes adapters only: set model.use_lora")
+        if self.training.algorithm in ("grpo", "rloo") and self.training.group_size < 2:
+            raise ValueError(f"{self.training.algorithm} compares rollouts: set training.group_size above 1")
+        return self

@@ -1,0 +1,109 @@
+"""A directory with everything that an interrupted run needs: it appears whole, or not at all.
+
+``model/`` (adapters or weights, as every loader reads them) beside ``state.pt``, which is read as numbers only:
+a file that somebody tampered with can't run code.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from operant.errors import CheckpointError
+
+__all__ = ["load_state", "newest", "prune", "write_checkpoint"]
+
+STATE = "state.pt"
+MODEL = "model"
+FORMAT = 1
+_NAMED = re.compile(r"version_(\d+)")
+
+
+def write_checkpoint(
+    directory: Path, version: int, state: Mapping[str, Any], save_model: Callable[[Path], object]
+) -> Path:
+    """Write ``directory/version_N``; another of the same version is replaced."""
+    place = directory / f"version_{version:06d}"
+    temporary = directory / f".version_{version:06d}.{os.getpid()}"
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        save_model(temporary / MODEL)
+        with open(temporary / STATE, "wb") as file:
+            torch.save({"format": FORMAT, **_tensors(state)}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        if place.exists():
+            shutil.rmtree(place)
+        os.replace(temporary, place)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise CheckpointError(f"{place} can't be written: {error}") from error
+    return place
+
+
+def load_state(checkpoint: Path) -> dict[str, Any]:
+    """What was given to ``write_checkpoint``, with arrays as numpy's."""
+    path = checkpoint / STATE
+    if not path.is_file():
+        raise CheckpointError(f"{checkpoint} is no checkpoint", hint=f"it has no {STATE}")
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a damaged file may fail in any way
+        raise CheckpointError(
+            f"{path} is damaged: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
+            hint="remove this checkpoint to go on from the one before",
+        ) from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise CheckpointError(f"{path} is not of format {FORMAT}")
+    return found
+
+
+def newest(directory: Path) -> Path | None:
+    """The checkpoint with the highest version; None if there is none."""
+    found = [path for path in directory.glob("version_*") if _NAMED.fullmatch(path.name)]
+    return max(found, key=_version, default=None)
+
+
+def prune(directory: Path, keep: int) -> None:
+    """Remove all but the last few."""
+    found = sorted(
+        (path for path in directory.glob("version_*") if _NAMED.fullmatch(path.name)), key=_version
+    )
+    for path in found[:-keep] if keep else []:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _version(path: Path) -> int:
+    match = _NAMED.fullmatch(path.name)
+    return int(match[1]) if match else -1
+
+
+def _tensors(value: Any) -> Any:
+    """The same with numpy's arrays as tensors, which may be loaded without running anything."""
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(np.array(value))
+    if isinstance(value, Mapping):
+        return {key: _tensors(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_tensors(part) for part in value]
+    return value
+
+
+def arrays(value: Any) -> Any:
+    """The opposite of what saving did to arrays, for what wants them back."""
+    if isinstance(value, Tensor):
+        return value.numpy()
+    if isinstance(value, dict):
+        return {key: arrays(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [arrays(part) for part in value]
+    return value

@@ -1,0 +1,1 @@
+"""Training vision-language agents: actors, learner and everything between them, in one process."""

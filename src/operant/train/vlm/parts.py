@@ -1,0 +1,142 @@
+"""What a run is made of: the model that learns, the one that answers, the learner, and where tasks come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from operant.agents.vlm.backends.base import Backend, Weights
+from operant.agents.vlm.loading import limit_threads
+from operant.agents.vlm.tiny import build_tiny_vlm
+from operant.agents.vlm.wrapper import VLMWrapper
+from operant.config.desktop import DesktopConfig
+from operant.config.vlm import ModelSettings
+from operant.config.vlm_training import EnvironmentSettings, VLMTrainingConfig
+from operant.desktop.sandbox import SandboxDesktop
+from operant.envs.task_source import TaskSource
+from operant.errors import ConfigError, TaskError
+from operant.learn.vlm import make_algorithm
+from operant.learn.vlm.entropulse import Entropulse
+from operant.learn.vlm.replay import SuccessReplay
+from operant.learn.vlm.trainer import Trainer
+
+__all__ = ["DesktopFactory", "Parts", "desktop_config", "task_source"]
+
+DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
+TINY = "tiny:"
+
+
+class Parts:
+    """The learner's side of a run. ``weights`` is a checkpoint's model to go on from."""
+
+    def __init__(self, config: VLMTrainingConfig, directory: Path, weights: Path | None = None) -> None:
+        if config.training.threads is not None:
+            limit_threads(config.training.threads)
+        self.config = config
+        self._settings = _base(config.model, directory, config.training.seed)
+        self._weights = weights
+        self.vlm = self._model()
+        settings = config.training
+        try:
+            algorithm = make_algorithm(settings.algorithm, **settings.options)
+        except TypeError as error:
+            raise ConfigError(f"training.options: {error}") from error
+        self.trainer = Trainer(
+            self.vlm,
+            algorithm,
+            settings.batch_size,
+            settings.learning_rate,
+            micro_batch=settings.micro_batch,
+            critic_learning_rate=settings.critic_learning_rate,
+            max_grad_norm=settings.max_grad_norm,
+            target_kl=settings.target_kl,
+            seed=settings.seed,
+        )
+        self.pulse: Entropulse | None = None
+        self.successes: SuccessReplay | None = None
+        if settings.entropulse is not None:
+            options = settings.entropulse.model_dump(exclude={"per_task", "epochs"})
+            self.pulse = Entropulse(**options)
+            self.successes = SuccessReplay(settings.entropulse.per_task, by_instance=False)
+        self.inference: Backend
+
+    def _model(self) -> VLMWrapper:
+        settings = self._settings
+        if self._weights is not None:  # adapters name their model, a whole model is one
+            settings = settings.model_copy(update={"name": str(self._weights)})
+        return VLMWrapper(settings, prompt=self.config.prompt, sampling=self.config.sampling)
+
+    @contextmanager
+    def backend(self, version: int) -> Iterator[Backend]:
+        """Who answers the actors, while the context lasts."""
+        self.inference = self._server() if self.config.inference else self._copy(version)
+        with self.inference:
+            yield self.inference
+
+    def _copy(self, version: int) -> Backend:
+        from operant.agents.vlm.backends.local import LocalBackend
+
+        backend = LocalBackend(self._model(), max_batch=self.config.actor.max_batch)
+        backend.load(Weights(version, self.trainer.weights()))
+        return backend
+
+    def _server(self) -> Backend:
+        from operant.agents.vlm.backends.server import ServerBackend
+
+        assert self.config.inference is not None
+        return ServerBackend(self.config.inference, self.config.sampling, need_tokens=True)
+
+    @contextmanager
+    def learning_rate(self, value: float | None) -> Iterator[None]:
+        """Another learning rate for a while."""
+        group = self.trainer.optimiser.param_groups[0]
+        before = group["lr"]
+        group["lr"] = before if value is None else value
+        try:
+            yield
+        finally:
+            group["lr"] = before
+
+    def state(self) -> dict[str, Any]:
+        if self.pulse is None or self.successes is None:
+            return {}
+        return {"pulse": self.pulse.state(), "successes": self.successes.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        if self.pulse is not None and self.successes is not None and state:
+            self.pulse.restore(state["pulse"])
+            self.successes.restore(state["successes"])
+
+
+def _base(settings: ModelSettings, directory: Path, seed: int) -> ModelSettings:
+    """The settings with ``tiny:FAMILY`` replaced by a model that was made in the run's directory."""
+    if not settings.name.startswith(TINY):
+        return settings
+    place = directory / "base_model"
+    if not (place / "config.json").is_file():
+        build_tiny_vlm(place, settings.name.removeprefix(TINY), seed=seed)
+    return settings.model_copy(update={"name": str(place)})
+
+
+def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = None) -> TaskSource:
+    """Where tasks are drawn from; ``tasks`` in place of the suite."""
+    if tasks is None:
+        source = TaskSource.of(settings.suite, settings.split, settings.difficulty)
+    else:
+        source = TaskSource(tasks, settings.split)
+    if not settings.tasks:
+        return source
+    known = {one.id: one for one in source.tasks}
+    missing = [name for name in settings.tasks if name not in known]
+    if missing:
+        raise TaskError(
+            f"there is no task {missing[0]!r} to train on in suite {settings.suite!r}",
+            hint=f"operant tasks list --suite {settings.suite}",
+        )
+    return TaskSource([known[name] for name in settings.tasks], settings.split)
+
+
+def desktop_config(settings: EnvironmentSettings) -> DesktopConfig:
+    return DesktopConfig(width=settings.width, height=settings.height)

@@ -1,0 +1,28 @@
+"""``operant train vlm``: a dry run, and mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from operant.cli.train_vlm import app
+from operant.errors import ConfigError
+
+CONFIG = Path(__file__).parents[2] / "config" / "vlm_tiny_cpu.yaml"
+
+
+def test_a_dry_run_prints_what_an_update_says() -> None:
+    result = CliRunner().invoke(app, ["--config", str(CONFIG), "--dry-run"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["version"] == 1
+
+
+def test_a_wrong_setting_is_told_with_the_right_one() -> None:
+    with pytest.raises(ConfigError, match=r"training\.learning_rat is not a setting") as caught:
+        CliRunner().invoke(
+            app, ["--config", str(CONFIG), "--set", "training.learning_rat=1"], catch_exceptions=False
+        )
+    assert caught.value.hint == "did you mean 'learning_rate'?"

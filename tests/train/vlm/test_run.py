@@ -1,0 +1,154 @@
+"""Whole runs of a tiny model on fake desktops: they train, stop, go on, and never learn an episode twice."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from operant.agents.vlm.prompt import Prompt
+from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
+from operant.config.vlm_training import VLMTrainingConfig
+from operant.errors import CheckpointError, ConfigError, TaskError
+from operant.learn.vlm.checkpoint import newest
+from operant.testing import FAKE_TEMPLATES, FakeDesktop
+from operant.train.vlm.run import VLMRun
+from operant.types import Outcome, Size
+
+SETTINGS: dict[str, Any] = {
+    "model": {"name": "tiny:qwen2_vl", "use_lora": False, "max_pixels": 6000},
+    "prompt": {"action_format": "ui_tars", "history": 0, "system": "", "show_progress": False},
+    "sampling": {"max_new_tokens": 6},
+    "environment": {"tasks": ["fake/press-button-v1"]},
+    "actor": {"num_actors": 2, "max_steps_per_episode": 2},
+    "training": {
+        "algorithm": "reinforce",
+        "num_iterations": 2,
+        "group_size": 2,
+        "groups_per_update": 1,
+        "learning_rate": 0.001,
+        "checkpoint_every": 1,
+        "threads": 1,
+    },
+}
+
+
+def settings(**changes: dict[str, Any]) -> VLMTrainingConfig:
+    merged = {name: {**section, **changes.get(name, {})} for name, section in SETTINGS.items()}
+    return VLMTrainingConfig.build(**merged)  # type: ignore[no-any-return]
+
+
+def run(directory: Path, config: VLMTrainingConfig | None = None, **more: Any) -> VLMRun:
+    return VLMRun(
+        config or settings(),
+        directory,
+        desktops=FakeDesktop,  # type: ignore[arg-type]
+        tasks=FAKE_TEMPLATES,
+        **more,
+    )
+
+
+def train(directory: Path, config: VLMTrainingConfig | None = None, **more: Any) -> tuple[VLMRun, Path]:
+    training = run(directory, config, **more)
+    try:
+        return training, training.train()
+    finally:
+        training.close()
+
+
+def lines(directory: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_a_run_trains_checkpoints_and_leaves_a_model_to_evaluate(tmp_path: Path) -> None:
+    from operant.agents.registry import make_agent
+
+    training, model = train(tmp_path, settings(actor={"keep_episodes": True}))
+    assert training.iteration == 2
+    assert [(line["iteration"], line["phase"]) for line in lines(tmp_path)] == [(1, "rl"), (2, "rl")]
+    assert all(line["staleness"] <= 1 and line["max_staleness"] <= 1 for line in lines(tmp_path))
+    assert all(line["broadcast_bytes"] > 1e6 for line in lines(tmp_path))
+    assert newest(tmp_path / "checkpoints") == tmp_path / "checkpoints" / "version_000002"
+    assert list((tmp_path / "tensorboard").iterdir())
+    assert len(list((tmp_path / "episodes").iterdir())) >= 4
+    agent = make_agent(f"vlm:{model}")
+    assert agent.prompt.action_format == "ui_tars"  # type: ignore[attr-defined]
+    agent.close()
+
+
+def test_demonstrations_come_first_and_lora_trains_adapters_only(tmp_path: Path) -> None:
+    config = settings(
+        model={"use_lora": True, "lora": {"r": 2}},
+        training={"demonstrations": 3, "demonstration_epochs": 2, "num_iterations": 1},
+    )
+    _, model = train(tmp_path, config)
+    phases = [line["phase"] for line in lines(tmp_path)]
+    assert phases == ["sft", "sft", "rl"]
+    assert lines(tmp_path)[0]["examples"] == 3 * 2  # press, and say that it is done
+    assert lines(tmp_path)[1]["loss"] < lines(tmp_path)[0]["loss"]
+    assert (model / "adapter_model.safetensors").stat().st_size < 200_000
+    assert lines(tmp_path)[2]["broadcast_bytes"] < 200_000
+
+
+def test_a_run_goes_on_where_it_stopped_and_learns_nothing_twice(tmp_path: Path) -> None:
+    first, _ = train(tmp_path)
+    used = set(first.trainer.used)
+    with pytest.raises(ConfigError, match="holds a run already"):
+        run(tmp_path)
+    config = settings(training={"num_iterations": 3})
+    second, _ = train(tmp_path, config, resume=True)
+    assert [line["iteration"] for line in lines(tmp_path)] == [1, 2, 3]
+    assert used < set(second.trainer.used)
+    assert second.trainer.version == 3
+
+
+def test_episodes_that_ended_before_a_crash_are_learned_after_it(tmp_path: Path) -> None:
+    first, _ = train(tmp_path)
+    example = _a_trajectory(first)
+    whole = [replace(example, id=f"left-{n}", group="fake/press-button-v1#5@90") for n in range(2)]
+    half = [replace(example, id="left-half", group="fake/press-button-v1#5@91")]
+    known = replace(example, id=first.trainer.used[0], group="fake/press-button-v1#5@92")
+    for one in (*whole, *half, known):
+        first.store.add(one)
+    (first.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
+    second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True)
+    assert known.id in second.trainer.used
+    second.train()
+    second.close()
+    assert {one.id for one in (*whole, *half)} <= set(second.trainer.used)
+    assert second.trainer.used.count(known.id) == 1
+
+
+def _a_trajectory(training: VLMRun) -> Trajectory:
+    size = training.parts.vlm.shown(Size(1280, 800))
+    prompt = Prompt.of(np.zeros((size.height, size.width, 3), np.uint8), "Task")
+    answer = Generation("x", (300, 301), (-6.0, -6.0), (1, 1))
+    return Trajectory("fake/press-button-v1", (Turn(prompt, answer),), Outcome.FAILURE, seed=5)
+
+
+def test_two_learners_in_one_directory_are_refused(tmp_path: Path) -> None:
+    first = run(tmp_path)
+    with pytest.raises(ConfigError, match="another run is at work"):
+        run(tmp_path)
+    first.close()
+
+
+def test_wrong_settings_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="nothing to go on from"):
+        run(tmp_path / "a", resume=True)
+    with pytest.raises(TaskError, match="no task 'fake/x-v1'"):
+        run(tmp_path / "b", settings(environment={"tasks": ["fake/x-v1"]}))
+    with pytest.raises(ConfigError, match="did you mean 'ppo'"):
+        run(tmp_path / "c", settings(training={"algorithm": "pppo"}))
+    with pytest.raises(ConfigError, match=r"training\.options"):
+        run(tmp_path / "d", settings(training={"options": {"gama": 1}}))
+    with pytest.raises(ConfigError, match="group_size above 1"):
+        settings(training={"algorithm": "grpo", "group_size": 1})
+    with pytest.raises(ConfigError, match=r"training\.lerning_rate"):
+        settings(training={"lerning_rate": 1})
+    moved = VLMTrainingConfig.build(model={"name": "x", "action_format": "pyautogui"})
+    assert moved.prompt.action_format == "pyautogui"
