@@ -106,7 +106,9 @@ def test_training_can_be_forbidden(serve: Serve) -> None:
 def test_a_dry_run_tells_the_command(trainer: TestClient) -> None:
     body = {"total_timesteps": 500, "curriculum": True, "device": "cpu", "dry_run": True}
     said = trainer.post(START, json=body).json()
-    assert said["command"][2:-1] == ["--total-timesteps", "500", "--curriculum", "--device", "cpu", "--out"]
+    *flags, save_dir, directory, log_dir, same = said["command"][2:]
+    assert flags == ["--total-timesteps", "500", "--curriculum", "--device", "cpu"]
+    assert (save_dir, log_dir, same) == ("--save-dir", "--log-dir", directory)
     assert trainer.get(RUNS).json() == []
 
 

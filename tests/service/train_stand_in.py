@@ -12,7 +12,8 @@ from pathlib import Path
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--total-timesteps", type=int, required=True)
-parser.add_argument("--out", type=Path, required=True)
+parser.add_argument("--save-dir", dest="out", type=Path, required=True)
+parser.add_argument("--log-dir", type=Path, required=True)
 parser.add_argument("--difficulty")
 parser.add_argument("--curriculum", action="store_true")
 parser.add_argument("--seed", type=int)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -201,11 +202,11 @@ def _against_pyautogui(count: int, python: str | None) -> dict[str, Any]:
         return {"vs_pyautogui_mss_click_frame": None, "pyautogui": {"note": note}}
     with SandboxDesktop(DesktopConfig(isolated=False)) as desktop:
         calculator = Calculator.open(desktop)
-        settled = median([_ms(lambda i=i: desktop.perform(calculator.click(i))) for i in range(3 * count)])  # type: ignore[misc]
+        settled = median([_ms(partial(desktop.perform, calculator.click(i))) for i in range(3 * count)])
         # Like for like: neither of them waits for the screen.
         at_once = median(
-            [_ms(lambda i=i: _click_and_look(desktop, calculator.click(i))) for i in range(3 * count)]
-        )  # type: ignore[misc]
+            [_ms(partial(_click_and_look, desktop, calculator.click(i))) for i in range(3 * count)]
+        )
         places = [str(value) for digit in calculator.digits for value in digit.to_pixel(desktop.size)]
         script = Path(__file__).with_name("pyautogui_loop.py")
         display = desktop.run(["printenv", "DISPLAY"]).output.strip()

@@ -9,7 +9,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from operant.cli.train_vlm import vlm
+
 app = typer.Typer(no_args_is_help=True)
+app.command()(vlm)
 
 
 @app.callback()

@@ -5,6 +5,7 @@ Each is a listener of ``PPOTrainer``: called with the report of every update, cl
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from operant.errors import MissingDependency
 from operant.learn.progress import UpdateReport
 
-__all__ = ["ConsoleLog", "TensorBoardLog", "lines_of"]
+__all__ = ["PROGRESS", "ConsoleLog", "ProgressLog", "TensorBoardLog", "lines_of"]
+
+#: The file for programs that follow a run.
+PROGRESS = "progress.jsonl"
 
 Frame = Callable[[], npt.NDArray[np.uint8] | None]
 
@@ -71,6 +75,40 @@ class ConsoleLog:
 
     def close(self) -> None:
         self._bar.stop()
+
+
+class ProgressLog:
+    """A line of JSON for each update, for programs that follow the run; a resumed run adds to it."""
+
+    def __init__(self, directory: Path) -> None:
+        self._file = (directory / PROGRESS).open("a", encoding="utf-8")
+
+    def __call__(self, report: UpdateReport) -> None:
+        learned = report.learned
+        terms: dict[str, list[float]] = {}
+        for episode in report.ended:
+            for name, value in episode.terms.items():
+                terms.setdefault(name, []).append(value)
+        line = {
+            "step": report.step,
+            "update": report.update,
+            "fps": report.fps,
+            "mean_reward": report.mean_reward,
+            "success_rate": report.success_rate,
+            "episodes": report.episodes,
+            "policy_loss": learned.policy_loss,
+            "value_loss": learned.value_loss,
+            "kl": learned.kl,
+            "entropy": sum(learned.entropy.values()),
+            "entropies": dict(learned.entropy),
+            "stage": report.stage,
+            "reward_terms": {name: sum(values) / len(values) for name, values in terms.items()},
+        }
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
 
 
 class TensorBoardLog:

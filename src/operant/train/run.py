@@ -53,7 +53,7 @@ def train(
     from operant.learn.curriculum import make_curriculum
     from operant.learn.ddp import join_peers, leave_peers
     from operant.learn.device import pick_device, use_threads
-    from operant.learn.logs import ConsoleLog, TensorBoardLog
+    from operant.learn.logs import ConsoleLog, ProgressLog, TensorBoardLog
     from operant.learn.seeding import seed_everything
     from operant.learn.trainer import PPOTrainer
 
@@ -97,7 +97,9 @@ def train(
                 frame=lambda: env.observations[0].screen if env.observations else None,
             )
             closing.callback(board.close)
-            listeners += [console, board, _alarm()]
+            lines = ProgressLog(config.run.log_dir)
+            closing.callback(lines.close)
+            listeners += [console, board, lines, _alarm()]
             if config.run.visualize:
                 from operant.train.live import LiveView
 

@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from operant.agents.base import Agent, Decision, TaskView
+from operant.agents.base import Decision, TaskView
+from operant.agents.batched import BatchedAgent
 from operant.agents.hierarchical.policy import HierarchicalPolicy
+from operant.agents.trainable import Sampled
 from operant.errors import CheckpointError
-from operant.types import Observation
+from operant.types import Action, Observation
 
 __all__ = ["DEFAULT", "HierarchicalAgent"]
 
@@ -23,7 +27,7 @@ _loaded: dict[tuple[str, int], HierarchicalPolicy] = {}
 _loading = threading.Lock()
 
 
-class HierarchicalAgent(Agent):
+class HierarchicalAgent(BatchedAgent):
     """Plays with a policy. Agents of one process that name the same file share its weights."""
 
     def __init__(self, path: str | Path = "", *, deterministic: bool = True) -> None:
@@ -39,17 +43,37 @@ class HierarchicalAgent(Agent):
     def begin(self, task: TaskView) -> None:
         self._random.manual_seed(task.seed)
 
-    def act(self, observation: Observation) -> Decision:
-        seen = self.policy.perceive([observation])
-        sampled = self.policy.sample(
-            seen, [observation.screen], deterministic=self.deterministic, generator=self._random
-        )
-        action = self.policy.to_environment(sampled.actions)[0]
-        record: dict[str, Any] = {
-            "value": round(float(sampled.value[0]), 4),
-            "log_prob": round(float(sampled.log_prob[0]), 4),
-        }
-        return Decision(action, record=record)
+    def act_all(
+        self, observations: Sequence[Observation], *, deterministic: Sequence[bool]
+    ) -> list[Action | Decision]:
+        """Those that take the likeliest action and those that draw are two batches."""
+        answers: list[Action | Decision | None] = [None] * len(observations)
+        for likeliest in (True, False):
+            rows = [row for row, wanted in enumerate(deterministic) if wanted is likeliest]
+            if not rows:
+                continue
+            chosen = [observations[row] for row in rows]
+            sampled = self.policy.sample(
+                self.policy.perceive(chosen),
+                [one.screen for one in chosen],
+                deterministic=likeliest,
+                generator=self._random,
+            )
+            for place, (row, action) in enumerate(
+                zip(rows, self.policy.to_environment(sampled.actions), strict=True)
+            ):
+                answers[row] = Decision(action, record=_record(sampled, place))
+        return [answer for answer in answers if answer is not None]
+
+
+def _record(sampled: Sampled, row: int) -> dict[str, Any]:
+    log_prob = float(sampled.log_prob[row])
+    return {
+        "value": round(float(sampled.value[row]), 4),
+        "log_prob": round(log_prob, 4),
+        # Offsets have densities, not probabilities, which may exceed 1.
+        "confidence": round(min(1.0, math.exp(min(0.0, log_prob))), 4),
+    }
 
 
 def _load(path: Path) -> HierarchicalPolicy:

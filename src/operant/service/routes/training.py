@@ -47,7 +47,7 @@ def _options(runtime: Runtime, asked: StartTraining) -> dict[str, Any]:
         paths = {one.name: one.path for one in runtime.models.list() if one.path is not None}
         if asked.resume not in paths:
             raise UnknownModel(f"there is no checkpoint {asked.resume!r}", hint="GET /api/v1/agent/models")
-        options["resume"] = str(paths[asked.resume])
+        options["init_from"] = str(paths[asked.resume])  # a new run, with those weights
     if asked.config is not None:
         path = CONFIG_DIR / asked.config
         if not path.is_file():

@@ -96,7 +96,7 @@ class Runs:
                 words.append(flag)
             elif value is not None and value is not False:
                 words += [flag, str(value)]
-        return (*words, "--out", str(directory))
+        return (*words, "--save-dir", str(directory), "--log-dir", str(directory))
 
     def start(self, options: Mapping[str, Any], name: str | None = None) -> Run:
         """Begin a run; ``TrainingBusy`` while another one is under way."""
