@@ -48,7 +48,7 @@ def test_a_run_from_start_to_end(trainer: TestClient) -> None:
     names = [one["name"] for one in trainer.get("/api/v1/agent/models").json()["models"]]
     assert "first/final_model.pt" in names
     resumed = trainer.post(START, json={"total_timesteps": 100, "resume": "first/final_model.pt"}).json()
-    assert "--resume" in resumed["command"]
+    assert "--init-from" in resumed["command"]
 
 
 def test_a_run_is_stopped(trainer: TestClient) -> None:

@@ -17,7 +17,7 @@ parser.add_argument("--log-dir", type=Path, required=True)
 parser.add_argument("--difficulty")
 parser.add_argument("--curriculum", action="store_true")
 parser.add_argument("--seed", type=int)
-parser.add_argument("--resume")
+parser.add_argument("--init-from")
 asked = parser.parse_args()
 
 if asked.seed == 13:
