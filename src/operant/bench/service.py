@@ -185,6 +185,9 @@ def running_service(agent: str, *, desktops: int, batch: int) -> Iterator[tuple[
         "OPERANT_BATCH_SIZE": str(batch),
         "OPERANT_REQUESTS_PER_S": "100000",
         "OPERANT_REQUEST_BURST": "100000",
+        # One question at a time is one core's work; more threads for it only take turns with the load.
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
     }
     command = [sys.executable, "-m", "operant", "serve", "--port", str(port), "--agent", agent]
     command += ["--desktops", str(desktops), "--no-dashboard", "--log-level", "WARNING"]
