@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from operant.agents.hierarchical.agent import HierarchicalAgent
+from operant.agents.base import Decision
+from operant.agents.hierarchical.agent import DEFAULT, HierarchicalAgent
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig, ManagerConfig, WorkerConfig
 from operant.agents.hierarchical.meta_actions import POINTING
 from operant.agents.hierarchical.policy import HierarchicalPolicy
@@ -160,6 +161,28 @@ def test_a_saved_policy_acts_the_same(
     assert again.fingerprint == policy.fingerprint
     assert again.act(observations) == policy.act(observations)
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["agent.pt"]
+
+
+def test_half_the_size_is_nearly_the_same(
+    policy: HierarchicalPolicy, observations: list[Observation], tmp_path: Path
+) -> None:
+    policy.save(tmp_path / "whole.pt")
+    policy.save(tmp_path / "half.pt", half=True)
+    assert (tmp_path / "half.pt").stat().st_size < 0.6 * (tmp_path / "whole.pt").stat().st_size
+    again = HierarchicalPolicy.load(tmp_path / "half.pt")
+    seen = policy.perceive(observations)
+    torch.testing.assert_close(again.value(seen), policy.value(seen), atol=1e-2, rtol=1e-2)
+
+
+def test_the_agent_that_comes_with_the_package_plays(observations: list[Observation]) -> None:
+    agent = HierarchicalAgent()
+    assert DEFAULT.stat().st_size <= 25 * 1024 * 1024
+    assert agent.policy.parameter_count <= 15_000_000
+    decision = agent.act(observations[0])
+    assert isinstance(decision, Decision)
+    assert 0.0 <= decision.record["confidence"] <= 1.0
+    both = agent.act_all(observations[:3], deterministic=[True, False, True])
+    assert len(both) == 3
 
 
 class Malicious:

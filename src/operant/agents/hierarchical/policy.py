@@ -168,22 +168,27 @@ class HierarchicalPolicy(TrainablePolicy):
 
     # Files.
 
-    def state(self) -> dict[str, Any]:
+    def state(self, *, half: bool = False) -> dict[str, Any]:
         """What ``save`` writes; ``from_state`` makes a policy of it."""
+        weights = {name: part.detach().cpu() for name, part in self.state_dict().items()}
+        if half:
+            weights = {
+                name: part.half() if part.is_floating_point() else part for name, part in weights.items()
+            }
         return {
             "format": FORMAT,
             "version": VERSION,
             "config": self.config.model_dump_json(),
-            "weights": {name: part.detach().cpu() for name, part in self.state_dict().items()},
+            "weights": weights,
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write it as a whole or not at all."""
+    def save(self, path: str | Path, *, half: bool = False) -> None:
+        """Write it as a whole or not at all; ``half`` the size costs the last digits of the weights."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
-            torch.save(self.state(), part)
+            torch.save(self.state(half=half), part)
             os.replace(part, target)
         finally:
             part.unlink(missing_ok=True)
