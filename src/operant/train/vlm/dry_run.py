@@ -25,7 +25,8 @@ from operant.types import Observation, Outcome, Point, Size
 __all__ = ["dry_run"]
 
 PIXELS = 20_000
-TOKENS = 16
+TOKENS = 8
+ROLLOUTS = 2  # one that succeeds and one that fails are enough to compare
 
 
 def dry_run(config: VLMTrainingConfig) -> dict[str, float]:
@@ -41,7 +42,7 @@ def dry_run(config: VLMTrainingConfig) -> dict[str, float]:
         seen = Observation(screen, task.instruction, 0, task.max_steps, Point(0.5, 0.5))
         rollouts = []
         with parts.backend(0) as backend:
-            for number in range(max(2, config.training.group_size)):
+            for number in range(ROLLOUTS):
                 agent = VLMAgent(backend, config.prompt, temperature=1.0)
                 agent.begin(TaskView(task.instruction, task.max_steps, size, seed=number))
                 agent.act(seen)
