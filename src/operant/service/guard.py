@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from loguru import logger
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from operant.config.service import ServiceConfig, is_loopback
@@ -88,6 +88,8 @@ class Guard:
                 await _refuse(error, scope, receive, send_on)
         except OperantError as error:
             await _refuse(error, scope, receive, send_on)
+        except ClientDisconnect:  # nobody is there to be answered
+            logger.debug("a client went away")
         except Exception:  # the last resort: whatever it was, the client gets a sentence and the log the rest
             logger.exception("an unexpected failure of {} {}", scope.get("method", "ws"), scope["path"])
             if status or scope["type"] != "http":
