@@ -27,7 +27,7 @@ __all__ = ["Keyboard", "keysym_of"]
 PRESS, RELEASE = 2, 3  # XTEST event types
 BATCH = 64  # characters between round trips: the server's event queue is finite
 NUM_LOCK = 0x10  # changes the keypad and nothing that text is typed with
-DRAINED_S = 5.0  # how long a program may take to deal with what was typed
+DRAINED_S = 15.0  # how long a program may take to deal with what was typed
 BINDINGS = 3  # how often keys are bound anew when somebody else changes the map meanwhile
 _CONTROLS = {
     "\n": keysymdef.XK_Return,
