@@ -1,4 +1,4 @@
-"""What all tests share: those on real desktops get a second try, which the summary counts as a rerun.
+"""What all tests share: those on real desktops and in a real browser get a second try, which the summary counts as a rerun.
 
 Real applications on a busy machine are now and then late. A test that needs its second try is reported, and one
 that fails twice fails.
@@ -11,5 +11,5 @@ import pytest
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.get_closest_marker("x11") is not None:
+        if any(item.get_closest_marker(name) is not None for name in ("x11", "browser")):
             item.add_marker(pytest.mark.flaky(reruns=1))

@@ -26,8 +26,11 @@ LEARNED = "core/files-open-folder-v1"
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where the moving picture goes.")] = Path("out/demo.gif"),
-    train: Annotated[bool, typer.Option(help="Also let an agent learn easy tasks from scratch.")] = True,
-    minutes: Annotated[float, typer.Option(min=0.1, help="How long it learns.")] = 4.0,
+    train: Annotated[bool, typer.Option(help="Also let an agent learn easy tasks.")] = True,
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long it learns by PPO.")] = 2.0,
+    demonstrations: Annotated[
+        int, typer.Option(min=0, help="Instances that the oracle shows first; 0: PPO from nothing.")
+    ] = 40,
     tasks: Annotated[str, typer.Option(help="What it learns: ids, separated by commas.")] = LEARNED,
 ) -> None:
     """Start a desktop, operate applications in it, then let an agent learn: success before and after, pictures."""
@@ -56,20 +59,24 @@ def demo(
     console.print(f"{steps} actions, each until the screen had settled: median {film.median_ms:.1f} ms")
     console.print(f"{total} computed and noted; moving picture in {out}", soft_wrap=True)
     if train:
-        _learn(console, out.parent / "learning", minutes, tasks.split(","))
+        _learn(console, out.parent / "learning", minutes, demonstrations, tasks.split(","))
     console.print("demo: done", soft_wrap=True)
 
 
-def _learn(console: Any, directory: Path, minutes: float, tasks: list[str]) -> None:
-    """PPO from nothing on easy tasks."""
+def _learn(console: Any, directory: Path, minutes: float, demonstrations: int, tasks: list[str]) -> None:
+    """An agent that knows nothing, on easy tasks."""
     from operant.train.show import learn_and_show
 
     shown = learn_and_show(
-        tasks, directory, minutes=minutes, tell=lambda line: console.print(line, soft_wrap=True)
+        tasks,
+        directory,
+        minutes=minutes,
+        demonstrations=demonstrations,
+        tell=lambda line: console.print(line, soft_wrap=True),
     )
     before, after = shown.before["overall"], shown.after["overall"]
     console.print(
-        f"learned {', '.join(tasks)} from scratch: {before['success']:.0%} -> {after['success']:.0%} of "
+        f"learned {', '.join(tasks)}: {before['success']:.0%} -> {after['success']:.0%} of "
         f"{after['n']} held-out instances after {shown.steps} steps in {shown.seconds:.0f} s; "
         f"agent in {shown.checkpoint}, moving picture in {shown.gif}",
         soft_wrap=True,
