@@ -212,7 +212,9 @@ class ReplaceFile(Archiver):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         archive, folder = draw.words(2, "topics")
-        new, *names = [f"{stem}.txt" for stem in stems(draw, draw.choice((5, 6)))]
+        drawn = [f"{stem}.txt" for stem in stems(draw, draw.choice((5, 6)))]
+        *beside, new = sorted(drawn[:3])  # the first one of a folder would be marked already
+        names = beside + drawn[3:]
         return {
             "path": f"{draw.choice(PARENTS)}/{archive}.zip",
             "folder": folder,
