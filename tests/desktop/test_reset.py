@@ -52,8 +52,15 @@ def look(desktop: SandboxDesktop) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def untouched() -> dict[str, object]:
+    """A fresh desktop, once the window manager has made all of its own windows."""
     with SandboxDesktop() as desktop:
-        return look(desktop)
+        seen = look(desktop)
+        for _ in range(20):
+            time.sleep(0.2)
+            before, seen = seen, look(desktop)
+            if before == seen:
+                return seen
+    raise AssertionError("a fresh desktop does not come to rest")
 
 
 def python(script: str) -> list[str]:

@@ -31,7 +31,8 @@ def test_a_run_leaves_a_model_that_plays_and_curves(settings: Settings) -> None:
     assert result.step >= 32
     assert result.updates == 2
     assert result.checkpoint == config.run.save_dir / "final_model.pt"
-    assert [name.split(".")[1] for name in os.listdir(config.run.log_dir)] == ["out"]
+    kinds = sorted(name.split(".")[1] for name in os.listdir(config.run.log_dir))
+    assert kinds == ["jsonl", "out"]  # progress.jsonl and TensorBoard's events.out
     policy = HierarchicalPolicy.load(result.checkpoint)
     assert policy.config == config.agent
 
