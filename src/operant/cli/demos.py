@@ -32,17 +32,9 @@ def collect(
     """Let the oracles play training instances and record what the hierarchical agent would have perceived."""
     from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
     from operant.rollout.collection import collect_demonstrations
-    from operant.tasks.suites import load_suite
-    from operant.types import Difficulty
+    from operant.train.tasks import training_templates
 
-    level = None if difficulty is None else Difficulty(difficulty.upper())
-    templates = [
-        template
-        for template in load_suite(suite)
-        if not template.unseen and only in template.id and level in (None, template.difficulty)
-    ]
-    if not templates:
-        raise typer.BadParameter("no template is left; unseen ones are never used for training")
+    templates = training_templates(suite, difficulty, only)
     # Seeds outside: a collection that is cut off has some of every template.
     tasks = [template.instance(seed + k, "train") for k in range(episodes) for template in templates]
     console = Console(stderr=True)

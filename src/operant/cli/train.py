@@ -176,18 +176,12 @@ def dagger(
 ) -> None:
     """Let the learner play while the oracles say what they would have done, and learn from that (DAgger)."""
     from operant.learn.device import use_threads
-    from operant.tasks.suites import load_suite
     from operant.train.imitation import dagger as learn
     from operant.train.imitation import load_or_make
-    from operant.types import Difficulty
+    from operant.train.tasks import training_templates
 
     use_threads(threads)
-    level = None if difficulty is None else Difficulty(difficulty.upper())
-    templates = [
-        one
-        for one in load_suite(suite)
-        if not one.unseen and only in one.id and level in (None, one.difficulty)
-    ]
+    templates = training_templates(suite, difficulty, only)
     learn(
         load_or_make(init_from), templates, demos, out,
         rounds=rounds, episodes=episodes, minutes=minutes, learning_rate=learning_rate, beta=beta,

@@ -8,16 +8,15 @@ claim, or different from one instance to the next.
 from __future__ import annotations
 
 import collections
-import queue
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from operant.agents.registry import make_agent
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.envs.task_environment import TaskEnvironment
+from operant.rollout.crew import work_off
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.loop import run_episode
 from operant.types import Difficulty, Outcome
@@ -53,42 +52,6 @@ class _Job:
     tries: int = 0
 
 
-@dataclass
-class _Check:
-    """What the workers share."""
-
-    jobs: queue.SimpleQueue[_Job]
-    tell: Callable[[Played], None]
-    played: list[Played] = field(default_factory=list)
-    failure: BaseException | None = None
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def work(self, pool: DesktopPool) -> None:
-        try:
-            while not self.stop.is_set():
-                try:
-                    job = self.jobs.get_nowait()
-                except queue.Empty:
-                    return
-                self._play(pool, job)
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            self.failure = self.failure or error
-            self.stop.set()
-
-    def _play(self, pool: DesktopPool, job: _Job) -> None:
-        agent = make_agent(job.agent)
-        with pool.lease(timeout_s=120) as desktop:
-            result = run_episode(
-                agent, TaskEnvironment(desktop, with_windows=False), job.task, seed=job.task.seed or 0
-            )
-        job.tries += 1
-        if result.outcome is Outcome.INFRA_ERROR and job.tries < TRIES:
-            self.jobs.put(job)
-            return
-        self.played.append(Played(job.task, job.agent, result))
-        self.tell(self.played[-1])
-
-
 def check_suite(
     templates: Sequence[Template],
     *,
@@ -100,29 +63,32 @@ def check_suite(
     tell: Callable[[Played], None] = lambda played: None,
 ) -> list[Played]:
     """Play them all. Seeds take turns with the splits, so that both are looked at."""
-    jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+    jobs: list[_Job] = []
     for agent in agents:
         for template in templates:
             for index, seed in enumerate(seeds):
                 task = template.instance(seed, splits[index % len(splits)])
                 cap = AGENTS[agent]
-                jobs.put(
+                jobs.append(
                     _Job(task if cap is None else replace(task, max_steps=min(cap, task.max_steps)), agent)
                 )
-    check = _Check(jobs, tell)
-    with DesktopPool(workers + 1, config) as pool:
-        threads = [threading.Thread(target=check.work, args=(pool,), daemon=True) for _ in range(workers)]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.2)
-        finally:
-            check.stop.set()
-    if check.failure is not None:
-        raise check.failure
-    return check.played
+    played: list[Played] = []
+
+    def play(pool: DesktopPool, job: _Job) -> _Job | None:
+        player = make_agent(job.agent)
+        with pool.lease(timeout_s=120) as desktop:
+            result = run_episode(
+                player, TaskEnvironment(desktop, with_windows=False), job.task, seed=job.task.seed or 0
+            )
+        job.tries += 1
+        if result.outcome is Outcome.INFRA_ERROR and job.tries < TRIES:
+            return job
+        played.append(Played(job.task, job.agent, result))
+        tell(played[-1])
+        return None
+
+    work_off(jobs, play, workers=workers, config=config)
+    return played
 
 
 def summarise_check(templates: Sequence[Template], played: Sequence[Played]) -> dict[str, Any]:

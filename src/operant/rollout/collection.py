@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.envs.task_environment import TaskEnvironment
+from operant.rollout.crew import work_off
 from operant.rollout.demonstrations import Apprentice, Viewpoint
 from operant.rollout.loop import run_episode
 from operant.tasks.task import Task
@@ -48,53 +48,27 @@ def collect_demonstrations(
     stop: threading.Event | None = None,
 ) -> Collected:
     """Play every task and write its lessons. Failures of an oracle teach nothing and are not kept."""
-    stop = stop or threading.Event()
-    jobs: queue.SimpleQueue[tuple[Task, int]] = queue.SimpleQueue()
-    for task in tasks:
-        jobs.put((task, 0))
     collected, lock = Collected(), threading.Lock()
-    failure: list[BaseException] = []
 
-    def work(pool: DesktopPool) -> None:
+    def play(pool: DesktopPool, job: tuple[Task, int]) -> tuple[Task, int] | None:
+        task, tries = job
         apprentice = Apprentice(viewpoint, learner, beta)
-        try:
-            while not stop.is_set():
-                try:
-                    task, tries = jobs.get_nowait()
-                except queue.Empty:
-                    return
-                with pool.lease(timeout_s=120) as desktop:
-                    environment = TaskEnvironment(desktop, with_tree=True)
-                    result = run_episode(apprentice, environment, task, seed=task.seed or 0, stop=stop)
-                recording = apprentice.recording
-                recording.success = result.success
-                if result.outcome is Outcome.INFRA_ERROR:
-                    if tries < TRIES:
-                        jobs.put((task, tries + 1))
-                elif recording.lessons and (result.success or keep_failures):
-                    recording.write(directory)
-                with lock:
-                    collected.infra_errors += result.outcome is Outcome.INFRA_ERROR
-                    collected.episodes += 1
-                    collected.steps += len(recording.lessons)
-                    collected.successes += result.success
-                    collected.inexpressible.update(recording.inexpressible)
-                    collected.by_task.setdefault(task.id, []).append(result.success)
-                    tell(collected)
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            failure.append(error)
-            stop.set()
+        with pool.lease(timeout_s=120) as desktop:
+            environment = TaskEnvironment(desktop, with_tree=True)
+            result = run_episode(apprentice, environment, task, seed=task.seed or 0, stop=stop)
+        recording, lost = apprentice.recording, result.outcome is Outcome.INFRA_ERROR
+        recording.success = result.success
+        if not lost and recording.lessons and (result.success or keep_failures):
+            recording.write(directory)
+        with lock:
+            collected.infra_errors += lost
+            collected.episodes += 1
+            collected.steps += len(recording.lessons)
+            collected.successes += result.success
+            collected.inexpressible.update(recording.inexpressible)
+            collected.by_task.setdefault(task.id, []).append(result.success)
+            tell(collected)
+        return (task, tries + 1) if lost and tries < TRIES else None
 
-    with DesktopPool(workers + 1, config) as pool:
-        threads = [threading.Thread(target=work, args=(pool,), daemon=True) for _ in range(workers)]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.2)
-        finally:
-            stop.set()
-    if failure:
-        raise failure[0]
+    work_off([(task, 0) for task in tasks], play, workers=workers, config=config, stop=stop)
     return collected

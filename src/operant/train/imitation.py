@@ -18,7 +18,6 @@ import numpy as np
 
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
-from operant.errors import ConfigError
 from operant.learn.imitation import Cloning, Lessons
 from operant.rollout.collection import collect_demonstrations
 from operant.rollout.demonstrations import list_demonstrations, read_demonstration
@@ -104,8 +103,6 @@ def dagger(
     ``beta`` is the share of steps that the oracle takes in the first round; it falls to nothing by the last. A
     template that the learner always solves is played half as often. The first of the directories grows.
     """
-    if not templates:
-        raise ConfigError("no template is left to learn", hint="unseen ones are never used for training")
     lessons = read_lessons(directories, tell=tell)
     rate = dict.fromkeys((template.id for template in templates), 0.0)
     report: list[Round] = []

@@ -10,7 +10,7 @@ from operant.tasks.template import Template
 from operant.train.config import TrainConfig
 from operant.types import Difficulty
 
-__all__ = ["choose_tasks", "stages_of", "starting_stage"]
+__all__ = ["choose_tasks", "parse_difficulty", "stages_of", "starting_stage", "training_templates"]
 
 
 def choose_tasks(config: TrainConfig) -> tuple[Template, ...]:
@@ -53,7 +53,10 @@ def _named(suite: str, ids: tuple[str, ...]) -> list[Template]:
 
 
 def starting_stage(config: TrainConfig) -> Difficulty | None:
-    name = config.environment.difficulty
+    return parse_difficulty(config.environment.difficulty)
+
+
+def parse_difficulty(name: str | None) -> Difficulty | None:
     if name is None:
         return None
     try:
@@ -63,6 +66,17 @@ def starting_stage(config: TrainConfig) -> Difficulty | None:
         near = difflib.get_close_matches(name.upper(), names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"difficulties: {', '.join(names)}"
         raise ConfigError(f"{name!r} is not a difficulty", hint=hint) from error
+
+
+def training_templates(suite: str, difficulty: str | None = None, only: str = "") -> list[Template]:
+    """Those that may be learned, of a difficulty and with a part of their id where that is asked."""
+    level = parse_difficulty(difficulty)
+    found = [
+        one for one in _named(suite, ()) if only in one.id and (level is None or one.difficulty is level)
+    ]
+    if not found:
+        raise ConfigError("no template is left to learn", hint="unseen ones are never used for training")
+    return found
 
 
 def stages_of(templates: tuple[Template, ...]) -> dict[str, list[str]]:
