@@ -392,6 +392,8 @@ class Deed:
     action: Action
     target: str = ""
     """The name of the widget or window that was under the point, where that was known."""
+    changed: bool = True
+    """Whether the screen looked different afterwards."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

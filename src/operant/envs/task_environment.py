@@ -81,14 +81,14 @@ class TaskEnvironment:
             raise TaskError("the episode is over", hint="call begin(task) to start another")
         self._step += 1
         if action.kind.terminal:
-            self._note(action)
+            self._note(action, None)
             return self._end(action, terminated=True)
         try:
             frame, error = self.desktop.perform(action), None
             self._note_held(action)
         except (InvalidAction, ApplicationHung) as problem:
             frame, error = self.desktop.frame(), problem.message
-        self._note(action)
+        self._note(action, frame)
         if self._step >= self.task.max_steps:
             return self._end(action, terminated=False, invalid=error)
         if self.end_on_success and (verdict := self.verify()):
@@ -165,10 +165,11 @@ class TaskEnvironment:
         )
         return self._seen
 
-    def _note(self, action: Action) -> None:
-        """Remember what was done, and to what."""
+    def _note(self, action: Action, after: npt.NDArray[np.uint8] | None) -> None:
+        """Remember what was done, to what, and whether anything came of it."""
         self._last = action
-        self._history += (Deed(action, self._target(action)),)
+        changed = self._seen is None or after is None or after.tobytes() != self._seen.screen.tobytes()
+        self._history += (Deed(action, self._target(action), changed),)
 
     def _target(self, action: Action) -> str:
         point = action.point or (action.path[0] if action.path else None)

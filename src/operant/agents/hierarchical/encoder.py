@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.perception import ROLES, ROW_FEATURES, SEGMENTS
+from operant.agents.hierarchical.progress import MARKS
 from operant.agents.hierarchical.text import make_reader, transformer_layer
 from operant.agents.hierarchical.vision import CELL, LOOKS, make_vision
 from operant.agents.trainable import Tensors
@@ -54,6 +55,7 @@ class Encoder(nn.Module):
         self.reader = make_reader(encoder)
         self.before = nn.Linear(width, width)
         self.letters = nn.Linear(width, width)
+        self.marks = nn.Linear(len(MARKS), width)
         self.token_segment = nn.Embedding(SEGMENTS, width)
         self.row_segment = nn.Embedding(SEGMENTS, width)
         self.role = nn.Embedding(ROLES, width)
@@ -113,6 +115,7 @@ class Encoder(nn.Module):
             self._words(seen["token_before"][:, kept])
         )
         tokens = tokens + self.letters(self._words(seen["token_letters"][:, kept]))
+        tokens = tokens + self.marks(seen["token_marks"][:, kept].to(tokens.dtype))
         tokens = tokens + self.token_segment(segment[:, kept])
         instruction = int((kept < most).sum())
         read = self.reader(tokens[:, :instruction], token_there[:, :instruction], seen)

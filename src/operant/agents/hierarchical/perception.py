@@ -7,12 +7,14 @@ Besides the small screen and the numbers, two lists of things:
 * **rows**, things to act on or to remember: the widgets of the focused window, the other windows and the ends
   of their title bars, and the last actions.
 
-``match`` says which rows share a word with which token of the instruction. That, not the spelling of names,
-is what carries over to names never seen.
+``match`` says which rows share a word with which token of the instruction, or have the sign that goes on with
+a number. That, not the spelling of names, is what carries over to names never seen.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +24,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from operant.agents.hierarchical.config import HierarchicalConfig
+from operant.agents.hierarchical.progress import MARKS, Progress, Spans
 from operant.agents.hierarchical.words import (
     COMMON,
     HASHES,
@@ -49,8 +52,18 @@ STATES = (
     "focused", "selected", "checked", "pressed", "expanded", "expandable", "editable", "sensitive", "active",
     "modal", "multi line", "focusable", "selectable",
 )  # fmt: skip
-#: x, y, width, height, area, share of its words that the instruction has, whether it has text, its age; states
-ROW_FEATURES = 8 + len(STATES)
+#: What is known of a row besides its words, in this order; the states follow.
+COLUMNS = (
+    "x", "y", "width", "height", "area", "share of its words in the instruction", "has text", "age", "effect",
+    "said by the instruction", "holds what was typed last", "times clicked", "clicked last", "next sign",
+    "has a number", "size of its number", "rank of its number", "place among its like", "place from the end",
+)  # fmt: skip
+ROW_FEATURES = len(COLUMNS) + len(STATES)
+_AT = {name: index for index, name in enumerate(COLUMNS)}
+LONGEST_NAME = 80  # characters; what is longer is no name
+MANY_ROWS = 16.0
+NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)\s?([kKMG]?)")
+UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 TITLE_HEIGHT = 22
 TITLE_END = 72
 MEANINGFUL = frozenset({"focusable", "editable", "checkable", "selectable", "expandable"})
@@ -69,6 +82,10 @@ class Row:
     """How many actions ago, for what was done; 0 for what is there."""
     text: str = ""
     """What can be read there."""
+    name: str = ""
+    """What it is called, or all that it says, if that is short."""
+    effect: bool = False
+    """Whether it changed the screen, for what was done."""
 
 
 def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> list[Row]:
@@ -98,8 +115,9 @@ def _widget_row(node: Node, wanted: frozenset[str]) -> Row:
     # What the instruction speaks of comes first: a long text has room for little else.
     first = [word for word in dict.fromkeys(words) if word in wanted]
     rest = [word for word in dict.fromkeys(words) if word not in wanted]
+    kept, shown, name = tuple((first + rest)[:WORDS]), f"{node.name} {text}".strip(), node.name or text
     return Row(
-        node.role, tuple((first + rest)[:WORDS]), node.box, node.states, text=f"{node.name} {text}".strip()
+        node.role, kept, node.box, node.states, text=shown, name=name if len(name) <= LONGEST_NAME else ""
     )
 
 
@@ -140,7 +158,7 @@ def _deed_row(deed: Deed, age: int, observation: Observation) -> Row:
     if action.kind is ActionKind.CLICK:
         kind = f"{action.button.value} {'+'.join(action.modifiers)} {action.clicks}"
     words = (f"key {said}",) if action.keys else tuple(words_of(said, WORDS))
-    return Row(f"did {kind}", words, (x, y, 0, 0), age=age)
+    return Row(f"did {kind}", words, (x, y, 0, 0), age=age, effect=deed.changed)
 
 
 class Perception:
@@ -168,6 +186,7 @@ class Perception:
                 "token_words": ints(self.tokens, HASHES),
                 "token_before": ints(self.tokens, HASHES),
                 "token_letters": ints(self.tokens, LETTERS),
+                "token_marks": spaces.Box(0.0, 1.0, (self.tokens, len(MARKS)), np.float32),
                 "token_row": ints(self.tokens),
                 "token_span": ints(self.tokens, 2),
                 "token_segment": spaces.Box(0, SEGMENTS, (self.tokens,), np.uint8),
@@ -201,7 +220,13 @@ class Perception:
         tokens.read_rows(rows, frozenset(places), self.tokens)
         deeds = observation.history[-self.config.history :] if self.config.history else ()
         memory = [_deed_row(deed, len(deeds) - index, observation) for index, deed in enumerate(deeds)]
+        progress = Progress.of(observation.history)
+        spans = tokens.spans()
+        for token, marks in progress.marks(spans).items():
+            out["token_marks"][tokens.place(token)] = marks
         self._write_rows(rows + memory, places, (width, height), out)
+        if rows:
+            self._write_progress(rows, progress, spans, (width, height), out)
         return out
 
     def _write_rows(
@@ -236,9 +261,65 @@ class Perception:
         features[:, 5] = known
         features[:, 6] = [bool(row.text) for row in rows]
         features[:, 7] = ages / 8.0
-        features[:, 8:] = states
+        features[:, 8] = [row.effect for row in rows]
+        features[:, len(COLUMNS) :] = states
         np.clip(features, -4.0, 4.0, out=features)
         out["row_segment"][:count] = np.where(ages > 0, 2, 1)
+
+    @staticmethod
+    def _write_progress(
+        rows: list[Row], progress: Progress, spans: Spans, size: tuple[int, int], out: Arrays
+    ) -> None:
+        """What was done to the rows, what the instruction says of them, and how they stand among their like."""
+        count = len(rows)
+        features = out["row_features"][:count]
+        said = [
+            any(found.stop <= spans.instruction for found in spans.find(row.name, any_case=True))
+            for row in rows
+        ]
+        features[:, _AT["said by the instruction"]] = said
+        if progress.typed and (last := progress.typed[-1]):
+            features[:, _AT["holds what was typed last"]] = [last in row.text for row in rows]
+        if progress.points:
+            boxes = out["row_box"][:count].astype(np.float32)
+            points = np.array(progress.points, np.float32) * np.array(size, np.float32)
+            beyond = points[None] - boxes[:, None, :2]
+            inside = ((beyond >= 0) & (beyond < boxes[:, None, 2:])).all(2)
+            features[:, _AT["times clicked"]] = np.minimum(inside.sum(1) / 4.0, 1.0)
+            features[:, _AT["clicked last"]] = inside[:, -1]
+        signs = progress.next_signs(spans)
+        for index, row in enumerate(rows):
+            if row.name in signs:
+                features[index, _AT["next sign"]] = 1.0
+                out["match"][index, signs[row.name]] = 1
+        _write_order(rows, features)
+
+
+def _write_order(rows: list[Row], features: npt.NDArray[np.float32]) -> None:
+    """Where rows of one role and one left edge, such as a column, stand among each other."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for index, row in enumerate(rows):
+        groups.setdefault((row.role, row.box[0]), []).append(index)
+    for members in groups.values():
+        if len(members) < 2:
+            continue
+        values: dict[int, float] = {}
+        for order, index in enumerate(members):
+            features[index, _AT["place among its like"]] = min((order + 1) / MANY_ROWS, 2.0)
+            features[index, _AT["place from the end"]] = min((len(members) - order) / MANY_ROWS, 2.0)
+            value = _number(rows[index].text)
+            if value is not None:
+                values[index] = value
+        ranked = sorted(values, key=lambda index: values[index])
+        for rank, index in enumerate(ranked):
+            features[index, _AT["has a number"]] = 1.0
+            features[index, _AT["size of its number"]] = min(math.log1p(abs(values[index])) / 8.0, 2.0)
+            features[index, _AT["rank of its number"]] = rank / max(1, len(ranked) - 1)
+
+
+def _number(text: str) -> float | None:
+    found = NUMBER.search(text[:LONGEST_NAME])
+    return float(found[1].replace(",", ".")) * UNITS[found[2]] if found else None
 
 
 class _Tokens:
@@ -249,6 +330,8 @@ class _Tokens:
         self.vocabulary = vocabulary
         self.count = 0
         self.bytes = 0
+        self.instruction = 0
+        self.first_shown = 0
 
     def read_instruction(self, text: str, most: int) -> dict[str, list[int]]:
         """The whole instruction; returns where each word that says something stands."""
@@ -267,8 +350,19 @@ class _Tokens:
                 places.setdefault(word, []).append(self.count)
             self._put(word, before, 0, begin, end, 1)
             before = word
+        self.instruction, self.first_shown = self.count, most
         self.count = most  # what is read from the screen begins at a fixed place
         return places
+
+    def spans(self) -> Spans:
+        """All tokens, without the gap before those that are shown."""
+        there = [*range(self.instruction), *range(self.first_shown, self.count)]
+        spans = [(int(begin), int(end)) for begin, end in self.out["token_span"][there].tolist()]
+        return Spans(self.out["source"][: self.bytes].tobytes(), spans, self.instruction)
+
+    def place(self, token: int) -> int:
+        """Where a token of ``spans`` is stored."""
+        return token if token < self.instruction else self.first_shown + token - self.instruction
 
     def read_rows(self, rows: list[Row], wanted: frozenset[str], most: int) -> None:
         """Words that are shown: numbers, and what stands beside words of the instruction."""

@@ -1,0 +1,132 @@
+"""How far the work is: which words were typed or clicked already, and which number is half entered.
+
+The last few actions can't tell that of a long chore, and a list of all of them is long. So what was done is
+written onto the words it was done with, as people tick off a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from operant.types import ActionKind, Deed
+
+__all__ = ["MARKS", "Progress", "Spans"]
+
+#: What is known of a token besides the word.
+MARKS = ("typed", "typed last", "times typed", "clicked", "clicked last", "entered")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+OFTEN = 4.0  # times that count as often
+
+
+class Spans:
+    """Where texts stand in what can be copied, as runs of whole tokens."""
+
+    def __init__(self, source: bytes, spans: Sequence[tuple[int, int]], instruction: int) -> None:
+        self.source = source
+        self.lower = source.lower()  # of ASCII only, so that places stay the same
+        self.spans = spans
+        self.instruction = instruction
+        """How many of the tokens are the instruction's."""
+        self._starts = {span[0]: index for index, span in enumerate(spans)}
+        self._ends = {span[1]: index for index, span in enumerate(spans)}
+
+    def find(self, text: str, *, any_case: bool = False) -> Iterator[range]:
+        """Every run of tokens of the instruction that says exactly this, and every single token shown."""
+        wanted = text.encode()
+        where = self.lower if any_case else self.source
+        wanted = wanted.lower() if any_case else wanted
+        at = where.find(wanted) if wanted else -1
+        while at >= 0:
+            first, last = self._starts.get(at), self._ends.get(at + len(wanted))
+            if (
+                first is not None
+                and last is not None
+                and first <= last
+                and (last < self.instruction or first == last)
+            ):
+                yield range(first, last + 1)
+            at = where.find(wanted, at + 1)
+
+    def numbers(self) -> Iterator[tuple[str, range]]:
+        """The numbers of the instruction, decimals included."""
+        if not self.instruction:
+            return
+        text = self.source[: self.spans[self.instruction - 1][1]].decode("latin-1")  # a byte, a character
+        for match in NUMBER.finditer(text):
+            first, last = self._starts.get(match.start()), self._ends.get(match.end())
+            if first is not None and last is not None:
+                yield match.group(), range(first, last + 1)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the actions so far come to."""
+
+    typed: tuple[str, ...]
+    clicked: tuple[str, ...]
+    """What clicks were aimed at."""
+    entered: tuple[str, ...]
+    """Numbers that were put in sign by sign since anything else was done; the last may be unfinished."""
+    points: tuple[tuple[float, float], ...]
+    """Where clicks and drags began."""
+
+    @classmethod
+    def of(cls, history: Sequence[Deed]) -> Progress:
+        typed: list[str] = []
+        clicked: list[str] = []
+        points: list[tuple[float, float]] = []
+        signs = ""
+        for deed in history:
+            action = deed.action
+            if action.kind is ActionKind.WAIT:
+                continue
+            sign = ""
+            if action.kind is ActionKind.TYPE:
+                typed.append(action.text.removesuffix("\n"))
+            elif action.kind is ActionKind.CLICK:
+                clicked.append(deed.target)
+                sign = deed.target if len(deed.target) == 1 else ""
+            elif action.kind is ActionKind.KEY and len(action.keys) == 1 and len(action.keys[0]) == 1:
+                sign = action.keys[0]
+            signs = signs + sign if sign else ""
+            point = action.point or (action.path[0] if action.path else None)
+            if point is not None:
+                points.append((point.x, point.y))
+        return cls(tuple(typed), tuple(clicked), tuple(re.split(r"[^\d.,]+", signs)), tuple(points))
+
+    def marks(self, spans: Spans) -> dict[int, list[float]]:
+        """Token -> the numbers of ``MARKS``; tokens that have none are left out."""
+        marks: dict[int, list[float]] = {}
+
+        def put(tokens: range, column: int, value: float) -> None:
+            for token in tokens:
+                row = marks.setdefault(token, [0.0] * len(MARKS))
+                row[column] = max(row[column], value)
+
+        for text in dict.fromkeys(self.typed):
+            for tokens in spans.find(text):
+                put(tokens, 0, 1.0)
+                put(tokens, 1, float(text == self.typed[-1]))
+                put(tokens, 2, min(1.0, self.typed.count(text) / OFTEN))
+        for target in dict.fromkeys(self.clicked):
+            for tokens in spans.find(target, any_case=True):
+                put(tokens, 3, 1.0)
+                put(tokens, 4, float(target == self.clicked[-1]))
+        for number, tokens in spans.numbers():
+            if number in self.entered:
+                put(tokens, 5, 1.0)
+            elif self.entered[-1] and number.startswith(self.entered[-1]):
+                put(tokens, 5, len(self.entered[-1]) / len(number))
+        return marks
+
+    def next_signs(self, spans: Spans) -> dict[str, list[int]]:
+        """Which sign would go on with which tokens: of the number that is half entered, or of one not begun."""
+        *finished, current = self.entered
+        signs: dict[str, list[int]] = {}
+        for number, tokens in spans.numbers():
+            if number in finished or not number.startswith(current) or number == current:
+                continue
+            signs.setdefault(number[len(current)], []).extend(tokens)
+        return signs
