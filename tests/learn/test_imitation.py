@@ -12,6 +12,7 @@ from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ConfigError
 from operant.learn.imitation import Cloning, Lessons
+from operant.learn.renaming import Renaming
 from operant.rollout.demonstrations import Apprentice
 from operant.rollout.loop import run_episode
 from operant.testing import FakeDesktop
@@ -56,6 +57,7 @@ def solved(policy: HierarchicalPolicy, seed: int) -> bool:
 def test_cloning_carries_over_to_names_never_seen() -> None:
     torch.manual_seed(0)
     lessons = lessons_of(range(60))
+    lessons.rename(Renaming(CONFIG.encoder.vocabulary))
     policy = HierarchicalPolicy(CONFIG)
     before = sum(solved(policy.eval(), seed) for seed in range(12))
     cloning = Cloning(policy, learning_rate=3e-3)
@@ -73,7 +75,7 @@ def test_every_row_comes_once_an_epoch() -> None:
     lessons = lessons_of(range(4))
     rows = np.concatenate(list(lessons.batches(5, np.random.default_rng(0))))
     assert sorted(rows) == list(range(len(lessons)))
-    assert set(lessons.tasks) == {"fake/press-in-order-v1"}
+    assert set(lessons.tasks(rows)) == {"fake/press-in-order-v1"}
 
 
 def test_the_worker_is_shown_what_is_off_centre() -> None:
@@ -83,7 +85,7 @@ def test_the_worker_is_shown_what_is_off_centre() -> None:
     reach, size = CONFIG.worker.reach, CONFIG.worker.crop
     moved = (-actions["refine"].numpy() * reach).round().astype(int)
     for row, (dx, dy) in enumerate(moved):
-        patch = lessons.rows["patch"][row]
+        patch = lessons.take(np.array([row]))["patch"][0]
         np.testing.assert_array_equal(
             actions["crop"][row].numpy(),
             patch[reach + dy : reach + dy + size, reach + dx : reach + dx + size],
@@ -93,3 +95,28 @@ def test_the_worker_is_shown_what_is_off_centre() -> None:
 def test_nothing_to_learn_from_is_an_error() -> None:
     with pytest.raises(ConfigError, match="nothing to learn"):
         Cloning(HierarchicalPolicy(CONFIG)).learn(Lessons(), epochs=1)
+
+
+def test_names_are_swapped_on_the_screen_and_in_the_instruction_alike_and_nothing_else_is() -> None:
+    lessons = lessons_of(range(20))
+    renaming = Renaming(CONFIG.encoder.vocabulary, share=1.0)
+    lessons.rename(renaming)
+    rows = np.arange(len(lessons))
+    plain, swapped = lessons.take(rows), lessons.take(rows, np.random.default_rng(0))
+    (task,) = set(lessons.tasks(rows))
+    names = renaming.names(task)
+    assert 0 < len(names) < CONFIG.encoder.vocabulary
+    for name, before in plain.items():
+        changed = before != swapped[name]
+        if name in ("seen.token_words", "seen.token_before", "seen.row_words"):
+            assert changed.any()
+            assert np.isin(before[changed], names).all()
+        else:
+            assert not changed.any()
+    for row in rows:  # one word, one new word
+        pairs = {
+            (old, new)
+            for part in ("seen.token_words", "seen.row_words")
+            for old, new in zip(plain[part][row].ravel(), swapped[part][row].ravel(), strict=True)
+        }
+        assert len({old for old, _ in pairs}) == len(pairs)

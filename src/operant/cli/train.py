@@ -158,23 +158,24 @@ def dagger(
     demos: Demos,
     out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
     init_from: Annotated[
-        Path, typer.Option(help="The learner, as operant train clone left it.", exists=True)
-    ],
-    rounds: Annotated[int, typer.Option(min=1, help="How often to play and to learn.")] = 4,
-    episodes: Annotated[int, typer.Option(min=1, help="Instances of every template in a round.")] = 2,
-    minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn in each round.")] = 8.0,
-    learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 5e-4,
+        Path | None, typer.Option(help="The learner, as operant train clone left it.", exists=True)
+    ] = None,
+    minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn.")] = 60.0,
+    learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 1e-3,
     beta: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of the oracle's steps in round 1.")
-    ] = 0.3,
+        float, typer.Option(min=0.0, max=1.0, help="Share of the oracle's steps at first.")
+    ] = 0.5,
     suite: Annotated[str, typer.Option(help="The suite to play.")] = "core",
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
     only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
     seed: Annotated[int, typer.Option(min=0, help="The first seed of the instances.")] = 10_000,
-    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 3,
-    threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 2,
+    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
+    threads: Annotated[int, typer.Option(min=1, help="Processor threads of each process.")] = 1,
 ) -> None:
-    """Let the learner play while the oracles say what they would have done, and learn from that (DAgger)."""
+    """Let the learner play while the oracles say what they would have done, and learn from that (DAgger).
+
+    Playing and learning go on at the same time, each in a process of its own.
+    """
     from operant.learn.device import use_threads
     from operant.train.imitation import dagger as learn
     from operant.train.imitation import load_or_make
@@ -183,9 +184,9 @@ def dagger(
     use_threads(threads)
     templates = training_templates(suite, difficulty, only)
     learn(
-        load_or_make(init_from), templates, demos, out,
-        rounds=rounds, episodes=episodes, minutes=minutes, learning_rate=learning_rate, beta=beta,
-        first_seed=seed, workers=workers, tell=_say,
+        load_or_make(init_from), suite, templates, demos, out,
+        minutes=minutes, learning_rate=learning_rate, beta=beta, first_seed=seed, workers=workers,
+        threads=threads, tell=_say,
     )  # fmt: skip
 
 

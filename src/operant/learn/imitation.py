@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,61 +20,71 @@ import torch
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.trainable import Tensors
 from operant.errors import ConfigError, OperantError
+from operant.learn.renaming import Renaming
 
 __all__ = ["Cloning", "CloningReport", "Lessons"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 LOOKS_AT_WIDGETS = 0.1  # share of clicks on widgets that teach the worker too
+FALLS = 0.4  # the last part of the time, over which the rate falls
 HEADS = ("kind", "target", "first", "last", "key")
 
 
 class Lessons:
-    """All lessons of some episodes, as arrays with one row each."""
+    """All lessons of some episodes; a row is one of them."""
 
     def __init__(self) -> None:
-        self._parts: list[Arrays] = []
+        self._episodes: list[Arrays] = []
         self._tasks: list[str] = []
-        self._counts: list[int] = []
-        self._all: Arrays | None = None
+        self._place: list[tuple[int, int]] = []  # of each row: its episode, and where in it
+        self._length: list[int] = []  # of each row: how many tokens and things it has
+        self._renaming: Renaming | None = None
 
     def add(self, task: str, arrays: Arrays) -> None:
         """The arrays of one episode, as demonstrations store them."""
         if "seen.screen" not in arrays:
             return
-        self._parts.append(arrays)
-        self._counts.append(len(arrays["seen.screen"]))
+        lengths = (arrays["seen.token_segment"] > 0).sum(1) + (arrays["seen.row_segment"] > 0).sum(1)
+        self._place += [(len(self._episodes), step) for step in range(len(lengths))]
+        self._length += lengths.tolist()
+        self._episodes.append(arrays)
         self._tasks.append(task)
-        self._all = None
+        if self._renaming is not None:
+            self._renaming.note(task, arrays)
 
     def __len__(self) -> int:
-        return sum(self._counts)
+        return len(self._place)
 
     @property
     def episodes(self) -> int:
-        return len(self._counts)
+        return len(self._episodes)
 
-    @property
-    def tasks(self) -> npt.NDArray[np.str_]:
-        """The task of every row."""
-        return np.repeat(np.array(self._tasks), self._counts)
+    def tasks(self, rows: npt.NDArray[np.int64]) -> list[str]:
+        """The task of each row."""
+        return [self._tasks[self._place[row][0]] for row in rows]
 
-    @property
-    def rows(self) -> Arrays:
-        if self._all is None:
-            if not self._parts:
-                raise ConfigError("there is nothing to learn from", hint="run operant demos collect first")
-            names = list(self._parts[0])
-            self._all = {name: np.concatenate([part[name] for part in self._parts]) for name in names}
-            start = 0
-            for index, count in enumerate(self._counts):  # views, so that only one copy is kept
-                self._parts[index] = {name: self._all[name][start : start + count] for name in names}
-                start += count
-        return self._all
+    def rename(self, renaming: Renaming) -> None:
+        """From now on, names are swapped now and then in what ``take`` gives."""
+        self._renaming = renaming
+        for task, arrays in zip(self._tasks, self._episodes, strict=True):
+            renaming.note(task, arrays)
+
+    def take(self, rows: npt.NDArray[np.int64], random: np.random.Generator | None = None) -> Arrays:
+        """Copies of some rows, as one batch; with ``random``, names may be swapped."""
+        parts = [(self._episodes[episode], step) for episode, step in (self._place[row] for row in rows)]
+        batch = {name: np.stack([arrays[name][step] for arrays, step in parts]) for name in parts[0][0]}
+        if self._renaming is not None and random is not None:
+            seen = {
+                name.removeprefix("seen."): part for name, part in batch.items() if name.startswith("seen.")
+            }
+            self._renaming.apply(self.tasks(rows), seen, random)
+        return batch
 
     def batches(self, size: int, random: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
         """Every row once, in batches of similar length and random order."""
-        rows = self.rows
-        length = (rows["seen.token_segment"] > 0).sum(1) + (rows["seen.row_segment"] > 0).sum(1)
+        if not self._place:
+            raise ConfigError("there is nothing to learn from", hint="run operant demos collect first")
+        length = np.array(self._length)
         blurred = (length + random.integers(0, 24, len(length))) // 16
         order = np.lexsort((random.random(len(length)), blurred))
         chunks = [order[start : start + size] for start in range(0, len(order), size)]
@@ -90,7 +101,7 @@ class CloningReport:
 
 
 class Cloning:
-    """Cloning of one policy; may be called again when there are more lessons."""
+    """Cloning of one policy; what is kept is the moving average of its weights."""
 
     def __init__(
         self,
@@ -100,16 +111,20 @@ class Cloning:
         batch_size: int = 32,
         weight_decay: float = 0.01,
         max_grad_norm: float = 1.0,
+        average: float = 0.998,
         seed: int = 0,
     ) -> None:
         self.policy = policy
         self.batch_size = batch_size
         self.max_grad_norm = max_grad_norm
         self.learning_rate = learning_rate
+        self.average = average
+        self.updates = 0
         self.optimiser = torch.optim.AdamW(
             policy.parameters(), lr=learning_rate, weight_decay=weight_decay, betas=(0.9, 0.98)
         )
         self.random = np.random.default_rng(seed)
+        self._averaged = [parameter.detach().clone() for parameter in policy.parameters()]
 
     def learn(
         self,
@@ -118,27 +133,45 @@ class Cloning:
         epochs: int = 1,
         seconds: float | None = None,
         tell: Callable[[int, float, float], None] = lambda epoch, loss, progress: None,
+        stop: Callable[[], bool] = lambda: False,
     ) -> CloningReport:
-        """So many epochs, or fewer if time is up. The rate rises and falls once over the whole."""
+        """So many epochs, or fewer if time is up. The rate rises, stays, and falls over the last part."""
         report, began = CloningReport(), time.monotonic()
-        total = max(1, epochs * -(-len(lessons) // self.batch_size))
         self.policy.train()
         for epoch in range(epochs):
             for rows in lessons.batches(self.batch_size, self.random):
                 used = (time.monotonic() - began) / seconds if seconds else 0.0
-                progress = max(len(report.losses) / total, used)
-                if progress >= 1.0:
+                # Lessons may be added meanwhile, by whoever is told.
+                whole = max(1, epochs * -(-len(lessons) // self.batch_size))
+                progress = max(len(report.losses) / whole, used)
+                if progress >= 1.0 or stop():
                     break
                 report.losses.append(self._update(lessons, rows, progress))
                 tell(epoch, report.losses[-1], progress)
+            if progress >= 1.0 or stop():
+                break
+        self._keep_average()
         self.policy.eval()
         report.seconds = time.monotonic() - began
         return report
 
+    @contextmanager
+    def averaged(self) -> Iterator[HierarchicalPolicy]:
+        """The policy with its averaged weights, as long as this lasts."""
+        own = [parameter.detach().clone() for parameter in self.policy.parameters()]
+        self._keep_average()
+        try:
+            yield self.policy
+        finally:
+            _write_weights(self.policy, own)
+
+    def _keep_average(self) -> None:
+        _write_weights(self.policy, self._averaged)
+
     def _update(self, lessons: Lessons, rows: npt.NDArray[np.int64], progress: float) -> float:
-        rate = self.learning_rate * min(1.0, 0.05 + progress / 0.05) * (1.0 - progress) ** 0.5
+        rate = max(0.02, min(1.0, 0.05 + progress / 0.03, (1.0 - progress) / FALLS))
         for group in self.optimiser.param_groups:
-            group["lr"] = max(rate, self.learning_rate * 0.02)
+            group["lr"] = rate * self.learning_rate
         seen, actions = self.batch(lessons, rows)
         loss = -self.policy.judge(seen, actions).log_prob.mean()
         if not torch.isfinite(loss):
@@ -149,15 +182,19 @@ class Cloning:
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.optimiser.step()
+        self.updates += 1
+        weight = max(1.0 - self.average, 1.0 / (1.0 + self.updates / 10.0))
+        with torch.no_grad():
+            torch._foreach_lerp_(self._averaged, list(self.policy.parameters()), weight)
         return float(loss.detach())
 
     def batch(self, lessons: Lessons, rows: npt.NDArray[np.int64]) -> tuple[Tensors, Tensors]:
         """Observations and actions of some rows; the worker's crops are cut anew each time, off centre."""
-        arrays, device = lessons.rows, self.policy.device
+        arrays, device = lessons.take(rows, self.random if self.policy.training else None), self.policy.device
 
         def part_of(prefix: str) -> Tensors:
             return {
-                name.removeprefix(prefix): torch.from_numpy(part[rows]).to(device)
+                name.removeprefix(prefix): torch.from_numpy(part).to(device)
                 for name, part in arrays.items()
                 if name.startswith(prefix)
             }
@@ -168,7 +205,7 @@ class Cloning:
         moved = self.random.integers(-reach, reach + 1, (len(rows), 2))
         crops = [
             patch[reach + dy : reach + dy + size, reach + dx : reach + dx + size]
-            for patch, (dx, dy) in zip(arrays["patch"][rows], moved, strict=True)
+            for patch, (dx, dy) in zip(arrays["patch"], moved, strict=True)
         ]
         actions["crop"] = torch.from_numpy(np.stack(crops)).to(device)
         actions["refine"] = torch.from_numpy(-moved.astype(np.float32) / reach).to(device)
@@ -194,3 +231,9 @@ class Cloning:
                     hits = (chosen[name] == actions[name]).float() * kind
                     right.setdefault(name, []).extend(hits[(used[name] != 0) | (name == "kind")].tolist())
         return {name: float(np.mean(hits)) for name, hits in right.items() if hits}
+
+
+@torch.no_grad()
+def _write_weights(policy: HierarchicalPolicy, weights: Sequence[torch.Tensor]) -> None:
+    for parameter, value in zip(policy.parameters(), weights, strict=True):
+        parameter.copy_(value)

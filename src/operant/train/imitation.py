@@ -1,45 +1,30 @@
 """Learning from the oracles: behaviour cloning on a collection, and DAgger, which makes the collection grow.
 
-DAgger's rounds: the learner plays training instances while the oracle says what it would have done, those
-lessons join the collection, and cloning goes on over everything. Each stage can run alone.
+DAgger here is asynchronous: one process clones and never waits, the other plays training instances with the
+latest weights, while the oracles say what they would have done (``train.playing``). Files are all they share.
 """
 
 from __future__ import annotations
 
-import json
-import threading
+import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
 from operant.learn.imitation import Cloning, Lessons
-from operant.rollout.collection import collect_demonstrations
+from operant.learn.interrupt import stop_on_signals
+from operant.learn.renaming import Renaming
 from operant.rollout.demonstrations import list_demonstrations, read_demonstration
 from operant.tasks.template import Template
-from operant.types import Action, Observation
+from operant.train.playing import Player
 
-__all__ = ["Round", "clone", "dagger", "load_or_make", "read_lessons"]
+__all__ = ["clone", "dagger", "load_or_make", "read_lessons"]
 
 Tell = Callable[[str], None]
-
-
-@dataclass
-class Round:
-    """What a round of DAgger brought."""
-
-    number: int
-    episodes: int
-    success_rate: float
-    """Of the learner, on the training instances of this round, before it learned from them."""
-    lessons: int
-    loss: float
-    by_task: dict[str, float] = field(default_factory=dict)
+LOOK_S = 120.0  # between two looks for new lessons, and two saves
 
 
 def read_lessons(directories: Sequence[Path], lessons: Lessons | None = None, tell: Tell = print) -> Lessons:
@@ -63,84 +48,92 @@ def clone(
     batch_size: int = 32,
     seed: int = 0,
     tell: Tell = print,
-    every: int = 50,
 ) -> float:
     """Clone for so long, save, and return the mean loss of the last updates."""
+    lessons.rename(Renaming(policy.config.encoder.vocabulary))
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
-    began, recent = time.monotonic(), [0.0]
-
-    def note(epoch: int, loss: float, progress: float) -> None:
-        recent.append(loss)
-        if len(recent) % every == 0:
-            mean = float(np.mean(recent[-every:]))
-            tell(
-                f"cloning {progress:4.0%} | epoch {epoch + 1} | update {len(recent)} | loss {mean:.3f} | "
-                f"{len(recent) * batch_size / (time.monotonic() - began):.0f} lessons/s"
-            )
-
+    note = _Teller(batch_size, tell)
     cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=note)
     policy.save(out)
-    return float(np.mean(recent[-every:]))
+    return note.mean
 
 
 def dagger(
     policy: HierarchicalPolicy,
+    suite: str,
     templates: Sequence[Template],
     directories: Sequence[Path],
     out: Path,
     *,
-    rounds: int,
-    episodes: int,
     minutes: float,
-    learning_rate: float = 5e-4,
-    beta: float = 0.3,
+    learning_rate: float = 1e-3,
+    batch_size: int = 32,
+    beta: float = 0.5,
     first_seed: int = 10_000,
-    workers: int = 3,
+    workers: int = 2,
+    threads: int = 1,
+    seed: int = 0,
     tell: Tell = print,
-) -> list[Round]:
-    """``rounds`` times: play ``episodes`` instances of every template, then clone for ``minutes``.
+) -> Path:
+    """Clone for ``minutes``, while another process plays with the latest weights and adds what it gets into.
 
-    ``beta`` is the share of steps that the oracle takes in the first round; it falls to nothing by the last. A
-    template that the learner always solves is played half as often. The first of the directories grows.
+    Returns where the new lessons are: beside the first of the directories.
     """
     lessons = read_lessons(directories, tell=tell)
-    rate = dict.fromkeys((template.id for template in templates), 0.0)
-    report: list[Round] = []
-    lock = threading.Lock()
+    lessons.rename(Renaming(policy.config.encoder.vocabulary))
+    place = directories[0].with_name(f"{directories[0].name}-played")
+    names = [template.id for template in templates]
+    player = Player(suite, names, place, out, beta, first_seed, workers)
+    policy.save(out)
+    cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
+    known: set[Path] = set()
+    looked = time.monotonic()
+    note = _Teller(batch_size, tell)
 
-    def learner(observation: Observation) -> Action:
-        with lock:  # one network, one thread at a time
-            return policy.act(observation, deterministic=True)
+    def between(epoch: int, loss: float, progress: float) -> None:
+        nonlocal looked
+        note(epoch, loss, progress)
+        if time.monotonic() - looked > LOOK_S:
+            with cloning.averaged() as latest:
+                latest.save(out)
+            _read_new(place, known, lessons)
+            tell(f"{len(lessons)} lessons of {lessons.episodes} episodes")
+            looked = time.monotonic()
 
-    for number in range(rounds):
-        tasks = [
-            template.instance(first_seed + number * 1000 + k, "train")
-            for k in range(episodes)
-            for template in templates
-            if rate[template.id] < 1.0 or (k + number) % 2 == 0
-        ]
-        share = beta * (1 - number / max(1, rounds - 1)) if rounds > 1 else beta
-        place = directories[0].with_name(f"{directories[0].name}-round-{first_seed}-{number}")
-        policy.eval()
-        played = collect_demonstrations(
-            tasks, place, HierarchicalViewpoint(policy.config),
-            workers=workers, learner=learner, beta=share, keep_failures=True,
-        )  # fmt: skip
-        rate.update({task: float(np.mean(seen)) for task, seen in played.by_task.items()})
-        read_lessons([place], lessons, tell)
-        loss = clone(
-            policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=number, tell=tell
-        )
-        success = played.successes / max(1, played.episodes)
-        report.append(Round(number, played.episodes, success, len(lessons), loss, dict(rate)))
-        tell(f"round {number + 1} of {rounds}: {success:.1%} of {played.episodes} episodes solved before")
-        _write(out.with_suffix(".rounds.json"), report)
-    return report
+    with player.playing(threads), stop_on_signals(player.stop):
+        cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=between, stop=player.stopped)
+    policy.save(out)
+    return place
 
 
-def _write(path: Path, report: list[Round]) -> None:
-    rows: list[dict[str, Any]] = [vars(one) for one in report]
-    path.write_text(json.dumps(rows, indent=1))
+def _read_new(place: Path, known: set[Path], lessons: Lessons) -> None:
+    for path in list_demonstrations(place) if place.is_dir() else []:
+        if path not in known:
+            known.add(path)
+            about, arrays = read_demonstration(path)
+            lessons.add(str(about["task"]), arrays)
+
+
+class _Teller:
+    """Says how cloning goes, every so many updates."""
+
+    def __init__(self, batch_size: int, tell: Tell, every: int = 100) -> None:
+        self.batch_size, self.tell, self.every = batch_size, tell, every
+        self.recent: list[float] = []
+        self.began = time.monotonic()
+
+    def __call__(self, epoch: int, loss: float, progress: float) -> None:
+        self.recent.append(loss)
+        if len(self.recent) % self.every == 0:
+            speed = len(self.recent) * self.batch_size / (time.monotonic() - self.began)
+            self.tell(
+                f"cloning {progress:4.0%} | epoch {epoch + 1} | update {len(self.recent)} | "
+                f"loss {self.mean:.3f} | {speed:.0f} lessons/s"
+            )
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.recent[-self.every :])) if self.recent else math.nan
 
 
 def load_or_make(checkpoint: Path | None) -> HierarchicalPolicy:

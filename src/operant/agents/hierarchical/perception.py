@@ -284,7 +284,7 @@ class Perception:
             boxes = out["row_box"][:count].astype(np.float32)
             points = np.array(progress.points, np.float32) * np.array(size, np.float32)
             beyond = points[None] - boxes[:, None, :2]
-            inside = ((beyond >= 0) & (beyond < boxes[:, None, 2:])).all(2)
+            inside = np.all((beyond >= 0) & (beyond < boxes[:, None, 2:]), axis=2)
             features[:, _AT["times clicked"]] = np.minimum(inside.sum(1) / 4.0, 1.0)
             features[:, _AT["clicked last"]] = inside[:, -1]
         signs = progress.next_signs(spans)

@@ -1,0 +1,110 @@
+"""The process that plays for DAgger: the learner drives, the oracles say what they would have done.
+
+It reads weights from a file and writes lessons to a directory, and that is all it shares with whoever learns.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Player"]
+
+ROUND = 80  # episodes between two looks at the weights
+SOLVED = 0.9  # success rate from which a template is played less often
+SELDOM = 0.35
+FADES = 0.1  # of the oracle's share of steps, from round to round
+END_S = 60.0
+
+
+class Player:
+    """Plays templates in a process of its own."""
+
+    def __init__(
+        self,
+        suite: str,
+        templates: Sequence[str],
+        place: Path,
+        weights: Path,
+        beta: float,
+        first_seed: int,
+        workers: int,
+    ) -> None:
+        self.suite, self.templates = suite, frozenset(templates)
+        self.place, self.weights = place, weights
+        self.beta = beta
+        """The share of steps that the oracle takes in the first round."""
+        self.first_seed, self.workers = first_seed, workers
+        self._context = multiprocessing.get_context("spawn")
+        self._stop: Any = self._context.Event()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def stopped(self) -> bool:
+        return bool(self._stop.is_set())
+
+    @contextmanager
+    def playing(self, threads: int = 1) -> Iterator[None]:
+        """As long as this lasts."""
+        process = self._context.Process(target=_play, args=(self, os.getpid(), threads), name="player")
+        process.start()
+        try:
+            yield
+        finally:
+            self.stop()
+            process.join(END_S)
+            if process.is_alive():
+                process.terminate()
+                process.join()
+
+
+def _play(player: Player, parent: int, threads: int) -> None:
+    from operant.agents.hierarchical.policy import HierarchicalPolicy
+    from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+    from operant.learn.device import use_threads
+    from operant.rollout.collection import Collected, collect_demonstrations
+    from operant.tasks.suites import load_suite
+    from operant.types import Action, Observation
+
+    use_threads(threads)
+    templates = [one for one in load_suite(player.suite) if one.id in player.templates]
+    rates = dict.fromkeys(player.templates, 0.0)
+    choose, ended, lock = random.Random(player.first_seed), threading.Event(), threading.Lock()
+    number, seed = 0, player.first_seed
+
+    def look(collected: Collected) -> None:
+        if player.stopped() or os.getppid() != parent:
+            ended.set()
+
+    while not ended.is_set():
+        policy = HierarchicalPolicy.load(player.weights)
+
+        def act(observation: Observation, policy: HierarchicalPolicy = policy) -> Action:
+            with lock:  # one network, one thread at a time
+                return policy.act(observation)
+
+        wanted = [one for one in templates if rates[one.id] < SOLVED or choose.random() < SELDOM]
+        choose.shuffle(wanted)
+        tasks = [one.instance(seed + index, "train") for index, one in enumerate(wanted[:ROUND])]
+        beta = max(0.0, player.beta - FADES * number)
+        done = collect_demonstrations(
+            tasks, player.place, HierarchicalViewpoint(policy.config),
+            workers=player.workers, learner=act, beta=beta, keep_failures=True, tell=look, stop=ended,
+        )  # fmt: skip
+        for name, results in done.by_task.items():
+            rates[name] = 0.5 * rates[name] + 0.5 * sum(results) / len(results)
+        print(
+            f"played round {number}: {done.successes} of {done.episodes} solved, the oracle took {beta:.0%} of "
+            f"the steps | mean rate {sum(rates.values()) / len(rates):.2f} | {done.infra_errors} infra errors",
+            file=sys.stderr,
+            flush=True,
+        )
+        number, seed = number + 1, seed + ROUND
