@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 __all__ = ["ROLES", "STATES", "role_name", "state_names"]
 
 _ROLES = (
@@ -38,5 +40,9 @@ def role_name(number: int) -> str:
 
 def state_names(words: list[int]) -> frozenset[str]:
     """The states whose bits are set in the two 32-bit words of a state set."""
-    bits = words[0] | (words[1] << 32 if len(words) > 1 else 0)
+    return _states(words[0] | (words[1] << 32 if len(words) > 1 else 0))
+
+
+@functools.lru_cache(maxsize=4096)
+def _states(bits: int) -> frozenset[str]:
     return frozenset(name for index, name in enumerate(STATES) if bits >> index & 1)

@@ -1,8 +1,7 @@
 """A D-Bus connection over a socket that is connected already, built for many calls in flight.
 
-Messages are jeepney's; this adds what its ready-made connections lack: authentication as whoever opened
-the socket (another user, in another namespace), a bound on the calls in flight, and one deadline for all
-of them.
+Authenticates as whoever opened the socket (another user, in another namespace), bounds the calls in flight,
+and has one deadline for all of them.
 """
 
 from __future__ import annotations
@@ -12,13 +11,11 @@ import itertools
 import select
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jeepney import DBusAddress, MessageType, new_method_call
-from jeepney.low_level import HeaderFields, Message, Parser
-
+from operant.desktop.messages import Answer, Inbox, MalformedMessage, encode_call
 from operant.errors import AccessibilityError
 
 __all__ = ["ApplicationGone", "Bus", "BusError", "Call"]
@@ -51,7 +48,7 @@ class Bus:
 
     def __init__(self, sock: socket.socket, deadline: float, *, direct: bool = False) -> None:
         self._sock = sock
-        self._parser = Parser()
+        self._inbox = Inbox()
         self._serials = itertools.count(1)
         self._direct = direct
         self._authenticate(deadline)
@@ -94,22 +91,17 @@ class Bus:
             while queue and len(waiting) < IN_FLIGHT:
                 index, call = queue.popleft()
                 serial = next(self._serials)
-                outgoing += self._message(call).serialise(serial)
+                outgoing += encode_call(
+                    serial, call.path, call.interface, call.member,
+                    None if self._direct else call.destination, call.signature, call.body,
+                )  # fmt: skip
                 waiting[serial] = index
             self._send(outgoing, deadline)
-            for message in self._messages(deadline):
-                found = waiting.pop(message.header.fields.get(HeaderFields.reply_serial, -1), None)
+            for answer in self._receive(deadline):
+                found = waiting.pop(answer.serial, None)
                 if found is not None:
-                    failed = message.header.message_type is MessageType.error
-                    answers[found] = BusError(str(message.body)[:200]) if failed else message.body
+                    answers[found] = BusError(str(answer.body)[:200]) if answer.failed else answer.body
         return answers  # type: ignore[return-value]
-
-    def _message(self, call: Call) -> Message:
-        address = DBusAddress(call.path, call.destination, call.interface)
-        message = new_method_call(address, call.member, call.signature, call.body)
-        if self._direct:
-            del message.header.fields[HeaderFields.destination]
-        return message
 
     def _send(self, outgoing: bytearray, deadline: float) -> None:
         while outgoing:
@@ -121,22 +113,20 @@ class Bus:
             except OSError as error:
                 raise ApplicationGone("the application went away") from error
 
-    def _messages(self, deadline: float) -> Iterator[Message]:
+    def _receive(self, deadline: float) -> list[Answer]:
         self._wait(deadline, writing=False)
         try:
             data = self._sock.recv(1 << 18)
         except BlockingIOError:
-            return
+            return []
         except OSError as error:
             raise ApplicationGone("the application went away") from error
         if not data:
             raise ApplicationGone("the application went away")
-        self._parser.add_data(data)
-        while True:
-            message = self._parser.get_next_message()
-            if message is None:
-                return
-            yield message
+        try:
+            return self._inbox.add(data)
+        except MalformedMessage as error:
+            raise AccessibilityError(f"an application does not speak D-Bus properly: {error}") from error
 
     def _wait(self, deadline: float, *, writing: bool) -> None:
         left = max(0.0, deadline - time.monotonic())
