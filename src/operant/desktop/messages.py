@@ -254,7 +254,7 @@ def _array(element: Reader, align: int, *, entries: bool) -> Reader:
         end = at + size
         if end > len(raw):
             raise ValueError("a list that is longer than its message")
-        found = []
+        found: list[Any] = []
         append = found.append
         while at < end:
             value, at = element(raw, at)
@@ -267,7 +267,7 @@ def _array(element: Reader, align: int, *, entries: bool) -> Reader:
 def _structure(fields: tuple[Reader, ...]) -> Reader:
     def read(raw: bytes, at: int) -> tuple[Any, int]:
         at += -at % 8
-        values = []
+        values: list[Any] = []
         append = values.append
         for field in fields:
             value, at = field(raw, at)
