@@ -1,5 +1,7 @@
 """The trained agent as one that plays: ``hierarchical`` is the checkpoint that comes with Operant,
-``hierarchical:PATH`` any other one; ``hierarchical:sampled`` draws instead of taking the likeliest action."""
+``hierarchical:PATH`` any other one; ``hierarchical:sampled`` draws instead of taking the likeliest action.
+
+An agent that takes the likeliest action and finds itself going round in circles draws, too, until it is out."""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ import torch
 
 from operant.agents.base import Decision, TaskView
 from operant.agents.batched import BatchedAgent
+from operant.agents.hierarchical.circles import goes_in_circles
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.trainable import Sampled
 from operant.errors import CheckpointError
@@ -22,6 +25,7 @@ __all__ = ["DEFAULT", "HierarchicalAgent"]
 
 DEFAULT = Path(__file__).with_name("default.pt")
 SAMPLED = "sampled"
+TRIES = 8  # draws to get out of a circle
 
 _loaded: dict[tuple[str, int], HierarchicalPolicy] = {}
 _loading = threading.Lock()
@@ -53,17 +57,32 @@ class HierarchicalAgent(BatchedAgent):
             if not rows:
                 continue
             chosen = [observations[row] for row in rows]
-            sampled = self.policy.sample(
-                self.policy.perceive(chosen),
-                [one.screen for one in chosen],
-                deterministic=likeliest,
-                generator=self._random,
-            )
-            for place, (row, action) in enumerate(
-                zip(rows, self.policy.to_environment(sampled.actions), strict=True)
-            ):
-                answers[row] = Decision(action, record=_record(sampled, place))
+            decided = self._choose(chosen, deterministic=likeliest)
+            for row, (action, decision) in zip(rows, decided, strict=True):
+                stuck = likeliest and goes_in_circles(observations[row].history, action)
+                answers[row] = self._break_out(observations[row]) if stuck else decision
         return [answer for answer in answers if answer is not None]
+
+    def _choose(
+        self, observations: Sequence[Observation], *, deterministic: bool
+    ) -> list[tuple[Action, Decision]]:
+        sampled = self.policy.sample(
+            self.policy.perceive(observations),
+            [one.screen for one in observations],
+            deterministic=deterministic,
+            generator=self._random,
+        )
+        actions = self.policy.to_environment(sampled.actions)
+        return [
+            (action, Decision(action, record=_record(sampled, row))) for row, action in enumerate(actions)
+        ]
+
+    def _break_out(self, observation: Observation) -> Decision:
+        """Something else than the likeliest: drawn from a generator that the episode seeded."""
+        for action, decision in self._choose([observation] * TRIES, deterministic=False):
+            if not goes_in_circles(observation.history, action):
+                break
+        return decision
 
 
 def _record(sampled: Sampled, row: int) -> dict[str, Any]:
