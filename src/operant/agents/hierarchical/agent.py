@@ -79,10 +79,9 @@ class HierarchicalAgent(BatchedAgent):
 
     def _break_out(self, observation: Observation) -> Decision:
         """Something else than the likeliest: drawn from a generator that the episode seeded."""
-        for action, decision in self._choose([observation] * TRIES, deterministic=False):
-            if not goes_in_circles(observation.history, action):
-                break
-        return decision
+        drawn = self._choose([observation] * TRIES, deterministic=False)
+        free = [decision for action, decision in drawn if not goes_in_circles(observation.history, action)]
+        return free[0] if free else drawn[0][1]
 
 
 def _record(sampled: Sampled, row: int) -> dict[str, Any]:
