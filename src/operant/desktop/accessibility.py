@@ -331,31 +331,35 @@ class Accessibility:
                 widget.value = float(_variant(answer) or 0.0)
 
     def _add_lines(self, application: Application, widgets: list[Widget], deadline: float) -> None:
-        """Give texts of several lines one child for each line that is in sight, with its place."""
-        asked: list[tuple[Widget, str]] = []
+        """Give texts of several lines one child for each line that is in sight, with its place and, as value, its number."""
+        asked: list[tuple[Widget, int, str]] = []
         calls: list[Call] = []
         for widget in widgets:
             if TEXT not in widget.interfaces or MULTI_LINE not in widget.states or not widget.text:
                 continue
             start = 0
-            for line in widget.text.split("\n")[:MOST_LINES]:
+            for number, line in enumerate(widget.text.split("\n")[:MOST_LINES], 1):
                 if line.strip():
-                    asked.append((widget, line))
+                    asked.append((widget, number, line))
                     bounds = (start, start + len(line), SCREEN)
                     calls.append(
                         Call(application.destination, widget.path, TEXT, "GetRangeExtents", "iiu", bounds)
                     )
                 start += len(line) + 1
-        for (widget, line), answer in zip(asked, application.link.call_all(calls, deadline), strict=True):
+        for (widget, number, line), answer in zip(
+            asked, application.link.call_all(calls, deadline), strict=True
+        ):
             if isinstance(answer, BusError) or len(answer) < 4:
                 continue
             box = _common(tuple(int(value) for value in answer[:4]), widget.box)
             if box is not None:
                 order = len(widget.children)
                 states = frozenset({"showing"})
-                widget.children.append(
-                    Widget(widget.path, widget.path, order, [], "", "line", "", states, box=box, text=line)
+                child = Widget(
+                    widget.path, widget.path, order, [], "", "line", "", states, box=box, text=line
                 )
+                child.value = float(number)
+                widget.children.append(child)
 
 
 def _common(

@@ -260,7 +260,7 @@ class SandboxDesktop:
     ) -> Node:
         """The tree of widgets that are shown: of the focused window, of one application, or of all (``desktop``).
 
-        With ``lines``, a text of several lines has a child for each line that is in sight.
+        With ``lines``, a text of several lines has a child for each line that is in sight; its value is its number.
         """
         with self._use():
             if self._accessibility is None:

@@ -102,3 +102,34 @@ def test_writing_over_an_old_observation_leaves_nothing_of_it() -> None:
     fresh = perception.encode(observation("Hm.", button("Garden")))
     for name, part in fresh.items():
         np.testing.assert_array_equal(again[name], part, err_msg=name)
+
+
+def shown(seen: dict[str, np.ndarray]) -> list[str]:
+    source = seen["source"].tobytes()
+    return [source[begin:end].decode() for begin, end in seen["token_span"][seen["token_segment"] == 2]]
+
+
+def test_what_stands_beside_a_word_of_the_instruction_is_read_before_other_numbers() -> None:
+    rooms = [
+        Node("static", f"Person {index} room {200 + index}", SHOWING, (100, 20 * index, 80, 20))
+        for index in range(40)
+    ]
+    wanted = Node("static", "Ursula Becker room 887", SHOWING, (100, 900, 80, 20))
+    seen = Perception(HierarchicalConfig()).encode(observation("Find Ursula Becker.", *rooms, wanted))
+    assert shown(seen)[:2] == ["room", "887"]
+    assert len(shown(seen)) == HierarchicalConfig().encoder.reading_tokens
+
+
+def test_what_is_said_twice_is_read_once() -> None:
+    nodes = [Node(role, "costs 457", SHOWING, (100, 100, 80, 20)) for role in ("list item", "static")]
+    assert shown(Perception(HierarchicalConfig()).encode(observation("x", *nodes))) == ["457"]
+
+
+def test_lines_that_the_instruction_speaks_of_say_their_number_and_lists_their_length() -> None:
+    perception = Perception(HierarchicalConfig())
+    line = Node("line", "", SHOWING, (10, 300, 200, 20), text="a helmet", value=41.0)
+    other = Node("line", "", SHOWING, (10, 320, 200, 20), text="a lamp", value=42.0)
+    assert "41" in shown(perception.encode(observation("On which line is helmet?", line, other)))
+    assert "42" not in shown(perception.encode(observation("On which line is helmet?", line, other)))
+    cells = [Node("table cell", name, SHOWING, (10, 20 * row, 80, 20)) for row, name in enumerate("abcde")]
+    assert shown(perception.encode(observation("How many?", *cells))) == ["5"]

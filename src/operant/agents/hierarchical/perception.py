@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,7 @@ ROW_FEATURES = len(COLUMNS) + len(STATES)
 _AT = {name: index for index, name in enumerate(COLUMNS)}
 LONGEST_NAME = 80  # characters; what is longer is no name
 MANY_ROWS = 16.0
+COUNTED = frozenset({"table cell", "list item", "icon", "page tab", "line", "link"})
 NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)\s?([kKMG]?)")
 UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 TITLE_HEIGHT = 22
@@ -84,6 +85,8 @@ class Row:
     """What can be read there."""
     name: str = ""
     """What it is called, or all that it says, if that is short."""
+    number: int | None = None
+    """Which line it is, where it is one."""
     effect: bool = False
     """Whether it changed the screen, for what was done."""
 
@@ -116,9 +119,9 @@ def _widget_row(node: Node, wanted: frozenset[str]) -> Row:
     first = [word for word in dict.fromkeys(words) if word in wanted]
     rest = [word for word in dict.fromkeys(words) if word not in wanted]
     kept, shown, name = tuple((first + rest)[:WORDS]), f"{node.name} {text}".strip(), node.name or text
-    return Row(
-        node.role, kept, node.box, node.states, text=shown, name=name if len(name) <= LONGEST_NAME else ""
-    )
+    number = int(node.value) if node.role == "line" and node.value is not None else None
+    name = name if len(name) <= LONGEST_NAME else ""
+    return Row(node.role, kept, node.box, node.states, text=shown, name=name, number=number)
 
 
 def _word_rows(line: Node, wanted: frozenset[str]) -> Iterator[Row]:
@@ -297,10 +300,7 @@ class Perception:
 
 def _write_order(rows: list[Row], features: npt.NDArray[np.float32]) -> None:
     """Where rows of one role and one left edge, such as a column, stand among each other."""
-    groups: dict[tuple[str, int], list[int]] = {}
-    for index, row in enumerate(rows):
-        groups.setdefault((row.role, row.box[0]), []).append(index)
-    for members in groups.values():
+    for members in _columns(rows).values():
         if len(members) < 2:
             continue
         values: dict[int, float] = {}
@@ -365,27 +365,24 @@ class _Tokens:
         return token if token < self.instruction else self.first_shown + token - self.instruction
 
     def read_rows(self, rows: list[Row], wanted: frozenset[str], most: int) -> None:
-        """Words that are shown: numbers, and what stands beside words of the instruction."""
-        for index, row in enumerate(rows):
-            if row.text and row.role not in ("window", "title", "title end"):
-                self._read_row(index, row.text, wanted, most)
-
-    def _read_row(self, index: int, text: str, wanted: frozenset[str], most: int) -> None:
-        before, near = "", 0
-        for match in TOKEN.finditer(text):
-            word = match.group()
-            lower = word.lower()
-            near = 3 if lower in wanted else near - 1
-            if any(sign.isdigit() for sign in word) or (
-                near >= 0 and lower not in wanted and word[0].isalnum()
-            ):
-                raw = _number_around(text, match.start(), match.end()).encode()
-                if self.count >= most or self.bytes + len(raw) > SOURCE_BYTES:
-                    return
+        """Words that are shown: what stands beside words of the instruction first, then counts, then numbers."""
+        found = [one for index, row in enumerate(rows) for one in _readings(index, row, wanted)]
+        found += [
+            Reading(1, members[0], "", "count", str(len(members)))
+            for members in _columns(rows).values()
+            if len(members) > 1 and rows[members[0]].role in COUNTED
+        ]
+        there: set[tuple[str, str]] = set()
+        for one in sorted(found, key=lambda reading: reading.order):  # the sort is stable
+            raw = one.text.encode()
+            if self.count >= most or self.bytes + len(raw) > SOURCE_BYTES:
+                return
+            if (one.text, one.before) not in there:  # many things say what their parts say again
+                there.add((one.text, one.before))
                 self.out["source"][self.bytes : self.bytes + len(raw)] = np.frombuffer(raw, np.uint8)
-                self._put(lower, before, index + 1, self.bytes, self.bytes + len(raw), 2)
+                word = one.word or one.text.lower()
+                self._put(word, one.before, one.row + 1, self.bytes, self.bytes + len(raw), 2)
                 self.bytes += len(raw)
-            before = lower
 
     def _put(self, word: str, before: str, row: int, begin: int, end: int, segment: int) -> None:
         at, out = self.count, self.out
@@ -397,6 +394,43 @@ class _Tokens:
         out["token_span"][at] = begin, end
         out["token_segment"][at] = segment
         self.count += 1
+
+
+class Reading(NamedTuple):
+    """A word that can be copied from what is shown."""
+
+    order: int
+    """The lower, the sooner it is kept."""
+    row: int
+    word: str
+    before: str
+    """The word before it, or what it counts."""
+    text: str
+
+
+def _readings(index: int, row: Row, wanted: frozenset[str]) -> Iterator[Reading]:
+    if not row.text or row.role in ("window", "title", "title end"):
+        return
+    before, near = "", 0
+    for match in TOKEN.finditer(row.text):
+        word = match.group()
+        lower = word.lower()
+        near = 3 if lower in wanted else near - 1
+        beside = near >= 0 and lower not in wanted and word[0].isalnum()
+        if beside or any(sign.isdigit() for sign in word):
+            text = _number_around(row.text, match.start(), match.end())
+            yield Reading(0 if beside else 2, index, lower, before, text)
+        before = lower
+    if row.number is not None and any(word in wanted for word in row.words):
+        yield Reading(0, index, "", row.role, str(row.number))
+
+
+def _columns(rows: list[Row]) -> dict[tuple[str, int], list[int]]:
+    """Rows of one role and one left edge."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for index, row in enumerate(rows):
+        groups.setdefault((row.role, row.box[0]), []).append(index)
+    return groups
 
 
 def _number_around(text: str, begin: int, end: int) -> str:
