@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.agents.base import PrivilegedAgent, TaskView
+from operant.agents.circles import goes_in_circles
 from operant.errors import ActionNotExpressible, AgentError, OperantError, ResultsError
 from operant.tasks.oracle import View
 from operant.types import Action, Observation
@@ -101,7 +102,8 @@ class Recording:
 class Apprentice(PrivilegedAgent):
     """Plays while the oracle says what it would do.
 
-    ``learner`` says the learner's action; ``beta`` is the share of steps in which the oracle acts instead.
+    ``learner`` says the learner's action; ``beta`` is the share of steps in which the oracle acts instead. It also
+    does when the learner goes round in circles.
     """
 
     observation_type = "screenshot_a11y_tree"
@@ -146,7 +148,11 @@ class Apprentice(PrivilegedAgent):
         self._record(observation, wanted, driven)
         if len(self._said) > ENDLESS and all(one == wanted for one in self._said[-ENDLESS:]):
             return Action.fail("the oracle keeps saying the same")
-        return self.learner(observation) if driven and self.learner is not None else wanted
+        if not driven or self.learner is None:
+            return wanted
+        chosen = self.learner(observation)
+        # Nothing is learned from the same state twice: the oracle leads out of a circle.
+        return wanted if goes_in_circles(observation.history, chosen) else chosen
 
     def _record(self, observation: Observation, wanted: Action, driven: bool) -> None:
         seen = self.viewpoint.perceive(observation)

@@ -15,7 +15,7 @@ import torch
 
 from operant.agents.base import Decision, TaskView
 from operant.agents.batched import BatchedAgent
-from operant.agents.hierarchical.circles import goes_in_circles
+from operant.agents.circles import goes_in_circles
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.trainable import Sampled
 from operant.errors import CheckpointError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operant.agents.hierarchical.circles import goes_in_circles
+from operant.agents.circles import goes_in_circles
 from operant.types import Action, Deed, Point
 
 A, B, C = (Action.click(Point(x, 0.5)) for x in (0.1, 0.5, 0.9))
