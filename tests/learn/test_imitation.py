@@ -33,13 +33,7 @@ def lessons_of(seeds: range) -> Lessons:
         with FakeDesktop() as desktop:
             task = PressInOrder().instance(seed)
             run_episode(apprentice, TaskEnvironment(desktop, with_tree=True), task)
-        recorded = apprentice.recording.lessons
-        arrays = {f"seen.{name}": np.stack([one.seen[name] for one in recorded]) for name in recorded[0].seen}
-        arrays |= {
-            f"label.{name}": np.stack([one.label[name] for one in recorded]) for name in recorded[0].label
-        }
-        arrays["patch"] = np.stack([one.patch for one in recorded])
-        lessons.add(task.id, arrays)
+        lessons.add(task.id, apprentice.recording.arrays())
     return lessons
 
 

@@ -69,6 +69,21 @@ class Recording:
     inexpressible: list[str] = field(default_factory=list)
     success: bool = False
 
+    def arrays(self) -> Arrays:
+        """The lessons one below the other."""
+        if not self.lessons:
+            return {}
+        first = self.lessons[0]
+        seen = {f"seen.{key}": np.stack([one.seen[key] for one in self.lessons]) for key in first.seen}
+        label = {f"label.{key}": np.stack([one.label[key] for one in self.lessons]) for key in first.label}
+        patch = np.stack([one.patch for one in self.lessons])
+        return {
+            **seen,
+            **label,
+            "patch": patch,
+            "by_learner": np.array([one.by_learner for one in self.lessons]),
+        }
+
     def write(self, directory: Path) -> Path:
         """One file; nobody ever sees half of it."""
         directory.mkdir(parents=True, exist_ok=True)
@@ -83,13 +98,7 @@ class Recording:
             "success": self.success,
             "inexpressible": self.inexpressible,
         }
-        arrays: Arrays = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
-        for prefix, part_of in (("seen", "seen"), ("label", "label")):
-            for key in getattr(self.lessons[0], part_of) if self.lessons else ():
-                arrays[f"{prefix}.{key}"] = np.stack([getattr(one, part_of)[key] for one in self.lessons])
-        if self.lessons:
-            arrays["patch"] = np.stack([one.patch for one in self.lessons])
-            arrays["by_learner"] = np.array([one.by_learner for one in self.lessons])
+        arrays = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8), **self.arrays()}
         try:
             with part.open("wb") as file:
                 np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
