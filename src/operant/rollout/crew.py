@@ -27,7 +27,7 @@ def work_off(
 
     The first failure stops all and is raised here. Whoever sets ``stop`` ends it between two jobs.
     """
-    ended = stop if stop is not None else threading.Event()
+    ended = threading.Event()  # not the caller's, who may go on with it
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         waiting.put(job)
@@ -35,7 +35,7 @@ def work_off(
 
     def take_turns(pool: DesktopPool) -> None:
         try:
-            while not ended.is_set():
+            while not (ended.is_set() or (stop is not None and stop.is_set())):
                 try:
                     job = waiting.get_nowait()
                 except queue.Empty:
