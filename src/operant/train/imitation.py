@@ -96,11 +96,12 @@ def dagger(
         if time.monotonic() - looked > LOOK_S:
             with cloning.averaged() as latest:
                 latest.save(out)
+            look_after()
             _read_new(place, known, lessons)
             tell(f"{len(lessons)} lessons of {lessons.episodes} episodes")
             looked = time.monotonic()
 
-    with player.playing(threads), stop_on_signals(player.stop):
+    with player.playing(threads) as look_after, stop_on_signals(player.stop):
         cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=between, stop=player.stopped)
     policy.save(out)
     return place

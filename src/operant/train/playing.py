@@ -10,10 +10,13 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from operant.errors import OperantError
 
 __all__ = ["Player"]
 
@@ -22,6 +25,8 @@ SOLVED = 0.9  # success rate from which a template is played less often
 SELDOM = 0.35
 FADES = 0.1  # of the oracle's share of steps, from round to round
 END_S = 60.0
+MOST_DEATHS = 3
+SEEDS_OF_A_LIFE = 100_000
 
 
 class Player:
@@ -44,6 +49,7 @@ class Player:
         self.first_seed, self.workers = first_seed, workers
         self._context = multiprocessing.get_context("spawn")
         self._stop: Any = self._context.Event()
+        self._deaths = 0
 
     def stop(self) -> None:
         self._stop.set()
@@ -52,12 +58,22 @@ class Player:
         return bool(self._stop.is_set())
 
     @contextmanager
-    def playing(self, threads: int = 1) -> Iterator[None]:
-        """As long as this lasts."""
-        process = self._context.Process(target=_play, args=(self, os.getpid(), threads), name="player")
-        process.start()
+    def playing(self, threads: int = 1) -> Iterator[Callable[[], None]]:
+        """As long as this lasts. What it gives is to be called now and then: it starts anew whoever died."""
+        process = self._start(threads)
+
+        def look_after() -> None:
+            nonlocal process
+            if not process.is_alive() and not self.stopped():
+                self._deaths += 1
+                if self._deaths > MOST_DEATHS:
+                    raise OperantError(
+                        f"the process that plays died {self._deaths} times, last with {process.exitcode}"
+                    )
+                process = self._start(threads)
+
         try:
-            yield
+            yield look_after
         finally:
             self.stop()
             process.join(END_S)
@@ -65,8 +81,30 @@ class Player:
                 process.terminate()
                 process.join()
 
+    def _start(self, threads: int) -> Any:
+        settings = _Settings(
+            self.suite, self.templates, self.place, self.weights, self.beta,
+            self.first_seed + self._deaths * SEEDS_OF_A_LIFE, self.workers, threads, os.getpid(),
+        )  # fmt: skip
+        process = self._context.Process(target=_play, args=(settings, self._stop), name="player")
+        process.start()
+        return process
 
-def _play(player: Player, parent: int, threads: int) -> None:
+
+@dataclass(frozen=True)
+class _Settings:
+    suite: str
+    templates: frozenset[str]
+    place: Path
+    weights: Path
+    beta: float
+    first_seed: int
+    workers: int
+    threads: int
+    parent: int
+
+
+def _play(player: _Settings, stop: Any) -> None:
     from operant.agents.hierarchical.policy import HierarchicalPolicy
     from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
     from operant.learn.device import use_threads
@@ -74,14 +112,14 @@ def _play(player: Player, parent: int, threads: int) -> None:
     from operant.tasks.suites import load_suite
     from operant.types import Action, Observation
 
-    use_threads(threads)
+    use_threads(player.threads)
     templates = [one for one in load_suite(player.suite) if one.id in player.templates]
-    rates = dict.fromkeys(player.templates, 0.0)
+    rates = dict.fromkeys(sorted(player.templates), 0.0)
     choose, ended, lock = random.Random(player.first_seed), threading.Event(), threading.Lock()
     number, seed = 0, player.first_seed
 
     def look(collected: Collected) -> None:
-        if player.stopped() or os.getppid() != parent:
+        if stop.is_set() or os.getppid() != player.parent:
             ended.set()
 
     while not ended.is_set():

@@ -1,0 +1,78 @@
+"""DAgger on real desktops: the learner plays in a process of its own, and what it gets into is learned from."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
+from operant.agents.hierarchical.policy import HierarchicalPolicy
+from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+from operant.desktop.pool import DesktopPool
+from operant.errors import OperantError
+from operant.rollout.collection import collect_demonstrations
+from operant.rollout.crew import work_off
+from operant.rollout.demonstrations import list_demonstrations, read_demonstration
+from operant.train.imitation import dagger
+from operant.train.playing import MOST_DEATHS, Player
+from operant.train.tasks import training_templates
+
+SMALL = HierarchicalConfig(
+    encoder=EncoderConfig(
+        width=32, heads=2, widgets=48, history=4, vocabulary=512, text_layers=1, joint_layers=1
+    )
+)
+
+
+@pytest.mark.x11
+def test_lessons_of_the_learners_own_play_join_the_collection(tmp_path: Path) -> None:
+    templates = training_templates("core", only="terminal-make-directory")
+    demos = tmp_path / "demos"
+    tasks = [template.instance(seed, "train") for template in templates for seed in range(2)]
+    assert collect_demonstrations(tasks, demos, HierarchicalViewpoint(SMALL), workers=1).successes == 2
+    told: list[str] = []
+    place = dagger(
+        HierarchicalPolicy(SMALL), "core", templates, [demos], tmp_path / "out.pt",
+        minutes=0.4, workers=1, beta=0.0, tell=told.append,
+    )  # fmt: skip
+    played = [read_demonstration(path) for path in list_demonstrations(place)]
+    assert played
+    assert all(about["split"] == "train" for about, _ in played)
+    assert any(arrays["by_learner"].any() for _, arrays in played)
+    assert HierarchicalPolicy.load(tmp_path / "out.pt").config == SMALL
+
+
+def test_a_player_that_dies_is_replaced_but_not_for_ever(tmp_path: Path) -> None:
+    """Its weights do not exist, so it dies at once, every time."""
+    player = Player("core", ["core/none-v1"], tmp_path / "place", tmp_path / "nothing.pt", 0.0, 0, 1)
+    with player.playing() as look_after:
+        for _ in range(MOST_DEATHS):
+            _wait_for_death()
+            look_after()
+        _wait_for_death()
+        with pytest.raises(OperantError, match="died"):
+            look_after()
+
+
+def _wait_for_death() -> None:
+    deadline = time.monotonic() + 60
+    while multiprocessing.active_children() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def test_a_crew_leaves_the_callers_stop_alone() -> None:
+    stop, done = threading.Event(), []
+
+    def work(pool: DesktopPool, job: int) -> None:
+        done.append(job)
+
+    work_off([1, 2], work, workers=1, stop=stop)
+    assert sorted(done) == [1, 2]
+    assert not stop.is_set()
+    stop.set()
+    work_off([3], work, workers=1, stop=stop)
+    assert sorted(done) == [1, 2]
