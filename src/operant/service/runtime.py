@@ -65,6 +65,8 @@ class Runtime:
             config.agent,
             (config.checkpoints_dir, config.runs_dir),
             config.checkpoint_agent,
+            chosen="agent" in config.model_fields_set,
+            threads=config.inference_threads,
             factory=predictors,
         )
         self.sessions = Sessions(
