@@ -1,11 +1,11 @@
-"""Agents that always do the same, so that a task which they solve is known to be broken."""
+"""Agents that always do the same: a task which they solve is known to be broken, and a service can be tried with them."""
 
 from __future__ import annotations
 
 from operant.agents.base import Agent
 from operant.types import Action, Observation
 
-__all__ = ["DoneAgent", "FailAgent", "NoopAgent"]
+__all__ = ["DoneAgent", "FailAgent", "NoopAgent", "TypingAgent"]
 
 MOMENT_S = 0.1
 
@@ -29,3 +29,10 @@ class FailAgent(Agent):
 
     def act(self, observation: Observation) -> Action:
         return Action.fail("this agent always gives up")
+
+
+class TypingAgent(Agent):
+    """Types the instruction again and again, so that there is something to see."""
+
+    def act(self, observation: Observation) -> Action:
+        return Action.type(f"{observation.instruction}\n")

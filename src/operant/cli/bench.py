@@ -100,14 +100,14 @@ def service(
     as_json: Json = False,
     out: Out = None,
     seconds: Annotated[float, typer.Option(min=0.5, help="How long to measure each kind of load.")] = 10.0,
-    agent: Annotated[str | None, typer.Option(help="Who answers.", show_default="a stand-in")] = None,
+    agent: Annotated[str, typer.Option(help="Who answers.")] = "hierarchical",
 ) -> None:
     """The service under load: predictions alone and together, a live stream, idle desktops."""
     from operant.bench.record import provenance
-    from operant.bench.service import GOALS, STAND_IN, measure_service
+    from operant.bench.service import GOALS, measure_service
 
     with _progress() as progress:
-        result = {**provenance(), **measure_service(progress, seconds=seconds, agent=agent or STAND_IN)}
+        result = {**provenance(), **measure_service(progress, seconds=seconds, agent=agent)}
     _deliver(result, as_json, out, lambda result: _goal_table("Service", result, GOALS))
 
 
