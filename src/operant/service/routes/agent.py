@@ -61,7 +61,10 @@ def _predict_body() -> dict[str, Any]:
 async def predict(request: Request, runtime: RuntimeDep) -> PredictResponse:
     """The next action for an instruction and a screen: a screenshot, a session's, or the live one."""
     asked, picture = await _read_question(request)
-    seen = await runtime.at_desk(_see, runtime, asked, picture)
+    if picture is not None or asked.screenshot is not None:
+        seen = await runtime.read(_see_picture, runtime, asked, picture)
+    else:
+        seen = await runtime.at_desk(_see_session, runtime, asked)
     height, width = seen.screen.shape[:2]
     timed = await runtime.batcher.ask(Question(seen, asked.deterministic, asked.seed))
     return _prediction(timed, asked, Size(width, height))
@@ -84,17 +87,24 @@ async def _read_question(request: Request) -> tuple[PredictRequest, bytes | None
         raise RequestValidationError(error.errors(include_context=False, include_url=False)) from error
 
 
-def _see(runtime: Runtime, asked: PredictRequest, picture: bytes | None) -> Observation:
-    step = min(asked.step, asked.max_steps)
-    if picture is None and asked.screenshot is not None:
-        picture = decode_base64(asked.screenshot)
-    if picture is not None:
-        screen = decode_picture(picture, runtime.config.max_pixels)
-        return Observation(screen, asked.instruction, step, asked.max_steps, Point(0.5, 0.5))
+def _see_picture(runtime: Runtime, asked: PredictRequest, picture: bytes | None) -> Observation:
+    picture = decode_base64(asked.screenshot or "") if picture is None else picture
+    screen = decode_picture(picture, runtime.config.max_pixels)
+    return Observation(
+        screen, asked.instruction, min(asked.step, asked.max_steps), asked.max_steps, Point(0.5, 0.5)
+    )
+
+
+def _see_session(runtime: Runtime, asked: PredictRequest) -> Observation:
     session = runtime.sessions.find(LIVE if asked.use_live_screen else asked.session)
-    sees_widgets = runtime.models.current.info.sees_widgets
     try:
-        return see(session, asked.instruction, step=step, max_steps=asked.max_steps, with_tree=sees_widgets)
+        return see(
+            session,
+            asked.instruction,
+            step=min(asked.step, asked.max_steps),
+            max_steps=asked.max_steps,
+            with_tree=runtime.models.current.info.sees_widgets,
+        )
     except DesktopError as error:
         runtime.sessions.broken(session, error)
         raise
