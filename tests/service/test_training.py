@@ -78,6 +78,9 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(trainer: TestClient) -> Non
     assert [update["step"] for update in said["progress"]] == list(range(100, steps[-1] + 301, 100))
     assert said["run"]["options"]["seed"] == 3
     assert len(trainer.get(RUNS).json()) == 1
+    done = trainer.post(START, json={"resume": name})
+    assert (done.status_code, done.json()["code"]) == (422, "invalid_setting")
+    assert state(trainer, name) == "finished"
 
 
 def test_a_run_without_a_checkpoint_can_not_go_on(trainer: TestClient) -> None:

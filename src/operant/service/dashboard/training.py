@@ -80,7 +80,7 @@ class _Curve:
     @classmethod
     def of(cls, run: Run) -> _Curve:
         progress = run.progress()
-        resumable = not run.running and bool(run.checkpoints())
+        resumable = run.state not in ("running", "finished") and bool(run.checkpoints())
         return cls(run, progress, is_reward_hack(progress), resumable, run.last_words())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from operant.errors import NoTraining, RequestForbidden, UnknownModel
+from operant.errors import ConfigError, NoTraining, RequestForbidden, UnknownModel
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
@@ -47,6 +47,8 @@ def _resume_run(runtime: Runtime, run: Run, asked: StartTraining) -> RunView:
     """Only what was asked for in so many words is changed; the rest stays as the run began."""
     said = _options(runtime, asked.model_copy(update={"resume": None}))
     options = {name: value for name, value in said.items() if name in asked.model_fields_set}
+    if run.state == "finished" and "total_timesteps" not in options:
+        raise ConfigError(f"the run {run.id} has done all its steps", hint="ask for more: total_timesteps")
     if asked.dry_run:
         return _would_run(runtime, run.id, run.directory, {**run.options, **options, "resume": True})
     return view_of(runtime.runs.resume(run, options))
