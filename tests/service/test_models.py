@@ -15,6 +15,7 @@ from operant.agents.base import Decision
 from operant.agents.registry import AGENTS
 from operant.errors import UnknownAgent
 from operant.service.inference.models import Models
+from operant.service.masking import MASK
 from operant.types import Observation
 
 PREDICT, EXECUTE, MODELS = "/api/v1/agent/predict", "/api/v1/agent/execute", "/api/v1/agent/models"
@@ -61,13 +62,13 @@ def test_an_agent_that_reads_widgets_is_given_those_of_the_session(serve: Serve)
     assert client.get(INFO).json()["sees_widgets"]
     client.post("/api/v1/sessions/default/launch", json={"command": ["galculator"]})
     for text in ("1", "2", "3"):
-        client.post(EXECUTE, json={"action": {"kind": "type", "text": text}})
+        client.post(EXECUTE, json={"action": {"kind": "type", "text": text}, "secret": text == "3"})
     assert client.post(PREDICT, json={"instruction": "x", "step": 2}).status_code == 200
     seen = Reader.seen
     assert seen.tree is not None
     assert seen.tree.find(name="7") is not None
     assert [window.title for window in seen.windows] == ["galculator"]
-    assert [deed.action.text for deed in seen.history] == ["2", "3"]
+    assert [deed.action.text for deed in seen.history] == ["2", MASK]
     assert seen.last_action == seen.history[-1].action
 
 

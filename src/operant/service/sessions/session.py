@@ -155,9 +155,10 @@ class Session:
             if self.live and self._approve is not None:
                 self._approve(describe(mask_action(action, wholly=secret), desktop.size))
             before, windows = desktop.frame(), desktop.windows()
-            self.announce(mask_action(action, wholly=secret), "person")
+            told = mask_action(action, wholly=secret)
+            self.announce(told, "person")
             after = desktop.perform(action)
-            self._deeds.append(Deed(action))
+            self._deeds.append(Deed(told))
             opened, closed = window_changes(windows, desktop.windows())
             step = desktop.last_step
             region = changed_box(before, after)
