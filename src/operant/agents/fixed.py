@@ -8,6 +8,7 @@ from operant.types import Action, Observation
 __all__ = ["DoneAgent", "FailAgent", "NoopAgent", "TypingAgent"]
 
 MOMENT_S = 0.1
+WORDS = 8  # in a line
 
 
 class NoopAgent(Agent):
@@ -32,7 +33,9 @@ class FailAgent(Agent):
 
 
 class TypingAgent(Agent):
-    """Types the instruction again and again, so that there is something to see."""
+    """Types the words of the instruction again and again, eight a line, so that there is always something to see."""
 
     def act(self, observation: Observation) -> Action:
-        return Action.type(f"{observation.instruction}\n")
+        words = observation.instruction.split() or ["word"]
+        word = words[observation.step % len(words)]
+        return Action.type(f"{word}\n" if observation.step % WORDS == WORDS - 1 else f"{word} ")
