@@ -40,6 +40,7 @@ GOALS: dict[str, tuple[float, bool]] = {
 CLIENTS = 16
 TURNS = 2
 IDLE_DESKTOPS = 8
+WORDS = "the quick brown fox jumps over the lazy dog"
 BUSY = "operant.agents.fixed:TypingAgent"
 
 
@@ -106,7 +107,7 @@ def _measure_stream(url: str, seconds: float) -> dict[str, Any]:
 
     with httpx.Client(base_url=url, timeout=60.0) as client:
         session = client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).json()["id"]
-        task = {"instruction": "the quick brown fox jumps over the lazy dog", "session": session, "max_steps": 1000, "wait": False}
+        task = {"instruction": WORDS, "session": session, "max_steps": 1000, "wait": False}
         attempt = client.post("/api/v1/agent/complete-task", json=task).json()["id"]
         frames = size = 0
         stream = f"{url.replace('http', 'ws')}/api/v1/sessions/{session}/stream?fps=30"
