@@ -144,7 +144,9 @@ def test_training_can_be_forbidden(serve: Serve) -> None:
 
 def test_a_dry_run_tells_the_command(trainer: TestClient) -> None:
     body = {"total_timesteps": 500, "curriculum": True, "device": "cpu", "dry_run": True}
-    said = trainer.post(START, json=body).json()
+    told = trainer.post(START, json=body)
+    assert told.status_code == 200  # and not 201: nothing was made
+    said = told.json()
     *flags, save_dir, directory, log_dir, same = said["command"][2:]
     assert flags == ["--total-timesteps", "500", "--curriculum", "--device", "cpu"]
     assert (save_dir, log_dir, same) == ("--save-dir", "--log-dir", directory)

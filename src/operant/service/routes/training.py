@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from operant.errors import ConfigError, NoTraining, RequestForbidden, UnknownModel
 from operant.service.problems import PROBLEMS
@@ -22,8 +22,10 @@ CONFIG_DIR = Path("config")
 
 
 @router.post("/start", response_model=RunView, status_code=201, responses={200: {"model": RunView}})
-async def start(asked: StartTraining, runtime: RuntimeDep) -> RunView:
+async def start(asked: StartTraining, runtime: RuntimeDep, response: Response) -> RunView:
     """Begin a training run in a process of its own; it goes on when the service is restarted."""
+    if asked.dry_run:
+        response.status_code = 200
     return await runtime.at_desk(start_run, runtime, asked)
 
 
