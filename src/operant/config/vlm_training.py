@@ -123,7 +123,7 @@ class VLMTrainingConfig(Config):
     """A whole run."""
 
     model: ModelSettings
-    """What is trained; ``tiny:FAMILY`` makes a small one from scratch."""
+    """What is trained; ``tiny:FAMILY`` or ``tiny:FAMILY:WIDTHxLAYERS`` makes a small one from scratch."""
     prompt: PromptSettings = PromptSettings()
     """What it is told."""
     sampling: SamplingSettings = SamplingSettings()

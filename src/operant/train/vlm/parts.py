@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,21 +22,32 @@ from operant.learn.vlm import make_algorithm
 from operant.learn.vlm.entropulse import Entropulse
 from operant.learn.vlm.replay import SuccessReplay
 from operant.learn.vlm.trainer import Trainer
+from operant.tasks.template import Template
 
-__all__ = ["DesktopFactory", "Parts", "desktop_config", "task_source"]
+__all__ = ["DesktopFactory", "Parts", "desktop_config", "phrasings", "task_source"]
 
 DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
 TINY = "tiny:"
+BLANK = re.compile(r"\{[^}]*\}")
 
 
 class Parts:
-    """The learner's side of a run. ``weights`` is a checkpoint's model to go on from."""
+    """The learner's side of a run.
 
-    def __init__(self, config: VLMTrainingConfig, directory: Path, weights: Path | None = None) -> None:
+    ``weights`` is a checkpoint's model to go on from; ``phrases`` is what a tiny model's tokenizer should know.
+    """
+
+    def __init__(
+        self,
+        config: VLMTrainingConfig,
+        directory: Path,
+        weights: Path | None = None,
+        phrases: Sequence[str] = (),
+    ) -> None:
         if config.training.threads is not None:
             limit_threads(config.training.threads)
         self.config = config
-        self._settings = _base(config.model, directory, config.training.seed)
+        self._settings = _base(config.model, directory, config.training.seed, phrases)
         self._weights = weights
         self.vlm = self._model()
         settings = config.training
@@ -110,14 +122,37 @@ class Parts:
             self.successes.restore(state["successes"])
 
 
-def _base(settings: ModelSettings, directory: Path, seed: int) -> ModelSettings:
-    """The settings with ``tiny:FAMILY`` replaced by a model that was made in the run's directory."""
+def _base(settings: ModelSettings, directory: Path, seed: int, phrases: Sequence[str]) -> ModelSettings:
+    """The settings with a tiny model's name replaced by the model that was made in the run's directory."""
     if not settings.name.startswith(TINY):
         return settings
     place = directory / "base_model"
     if not (place / "config.json").is_file():
-        build_tiny_vlm(place, settings.name.removeprefix(TINY), seed=seed)
+        family, _, size = settings.name.removeprefix(TINY).partition(":")
+        build_tiny_vlm(place, family, seed=seed, phrases=phrases, **_tiny_size(size))
     return settings.model_copy(update={"name": str(place)})
+
+
+def _tiny_size(text: str) -> dict[str, int]:
+    """``192x4`` is 192 wide with 4 layers."""
+    if not text:
+        return {}
+    found = re.fullmatch(r"(\d{1,4})x(\d{1,2})", text)
+    if found is None or int(found[1]) < 32 or int(found[1]) % 16 or int(found[2]) < 1:
+        raise ConfigError(
+            f"{text!r} is no size of a tiny model", hint="WIDTHxLAYERS, the width a multiple of 16: 192x4"
+        )
+    return {"width": int(found[1]), "layers": int(found[2])}
+
+
+def phrasings(source: TaskSource) -> list[str]:
+    """How the tasks of a source are worded, between their blanks."""
+    found: dict[str, None] = {}
+    for one in source.tasks:
+        worded = one.instructions if isinstance(one, Template) else (one.instruction,)
+        for text in worded:
+            found |= dict.fromkeys(part for part in BLANK.split(f"Task: {text}\n") if part)
+    return list(found)
 
 
 def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = None) -> TaskSource:

@@ -27,7 +27,7 @@ from operant.rollout.admission import Admission
 from operant.rollout.experience import ExperienceStore
 from operant.train.vlm.demonstrations import demonstrations
 from operant.train.vlm.groups import Gathered, Groups
-from operant.train.vlm.parts import DesktopFactory, Parts, desktop_config, task_source
+from operant.train.vlm.parts import DesktopFactory, Parts, desktop_config, phrasings, task_source
 
 __all__ = ["VLMRun"]
 
@@ -61,7 +61,7 @@ class VLMRun:
         self.source = task_source(config.environment, tasks)
         self._desktops = desktops
         settings = config.training
-        self.parts = Parts(config, directory, found / MODEL if found else None)
+        self.parts = Parts(config, directory, found / MODEL if found else None, phrasings(self.source))
         self.trainer = self.parts.trainer
         self.admission = Admission(settings.group_size * settings.groups_per_update, settings.max_staleness)
         self.store = ExperienceStore(directory / "experience")
