@@ -10,7 +10,9 @@ import typer
 
 from operant.errors import MissingDependency
 
-app = typer.Typer(no_args_is_help=True, help="Start desktops, look at them, serve them and clean up after crashed ones.")
+app = typer.Typer(
+    no_args_is_help=True, help="Start desktops, look at them, serve them and clean up after crashed ones."
+)
 
 Width = Annotated[int, typer.Option(help="Width of the screen in pixels.")]
 Height = Annotated[int, typer.Option(help="Height of the screen in pixels.")]
@@ -60,10 +62,12 @@ def run(
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs a token.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but this machine's own needs a token.")
+    ] = ("127.0.0.1"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8765,
     token: Annotated[
         str | None,
         typer.Option(
@@ -74,7 +78,9 @@ def serve(
     desktops: Annotated[int, typer.Option(min=1, help="Desktops to keep ready.")] = 2,
     width: Width = 1280,
     height: Height = 800,
-    idle: Annotated[float, typer.Option(min=1, help="Seconds without a call after which a lease ends.")] = 300.0,
+    idle: Annotated[
+        float, typer.Option(min=1, help="Seconds without a call after which a lease ends.")
+    ] = 300.0,
     log_level: Annotated[str, typer.Option(help="DEBUG also shows each call.")] = "INFO",
 ) -> None:
     """Serve desktops of this machine to others, over HTTP. See environment.ui_env_urls of operant train vlm."""

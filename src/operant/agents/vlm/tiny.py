@@ -1,9 +1,9 @@
-"""Vision-language models of a few hundred thousand to a few million parameters, made on the spot: no network, no GPU.
+"""Vision-language models of a few hundred thousand to a few million parameters, made on the spot, without network or GPU.
 
 Each is a real model of its family with random weights, a tokenizer trained here on the words of actions (and of
-tasks, if they are given), and the family's own processor, saved in the layout that the HuggingFace loaders read. For tests, for trying a
-training set-up before the large model is at hand, and as the start of a small agent that is trained from
-scratch.
+tasks, if they are given), and the family's own processor, saved in the layout that the HuggingFace loaders read.
+For tests, for trying a training set-up before the large model is at hand, and as the start of a small agent that
+is trained from scratch.
 """
 
 from __future__ import annotations
@@ -155,9 +155,7 @@ def _text(tokenizer: Any, width: int, layers: int, **more: Any) -> dict[str, Any
     }
 
 
-def _qwen(
-    name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, **language: Any
-) -> Maker:
+def _qwen(name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, **language: Any) -> Maker:
     def make(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
         import transformers
         from transformers import AutoConfig

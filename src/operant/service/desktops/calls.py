@@ -89,9 +89,7 @@ def windows(desktop: Any) -> Any:
 
 
 @call
-def place_window(
-    desktop: Any, *, window: Window, x: Pixel, y: Pixel, width: Pixel, height: Pixel
-) -> None:
+def place_window(desktop: Any, *, window: Window, x: Pixel, y: Pixel, width: Pixel, height: Pixel) -> None:
     desktop.place_window(window, x, y, width, height)
 
 
@@ -131,7 +129,9 @@ def clipboard_set(desktop: Any, *, text: str, selection: str = "clipboard") -> N
 
 def _selection(name: str) -> str:
     if name not in ("clipboard", "primary", "secondary"):
-        raise InvalidAction(f"{name[:40]!r} is no selection", hint="selections: clipboard, primary, secondary")
+        raise InvalidAction(
+            f"{name[:40]!r} is no selection", hint="selections: clipboard, primary, secondary"
+        )
     return name
 
 

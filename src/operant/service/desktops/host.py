@@ -146,5 +146,8 @@ class _Guest:
         except (OperantError, OSError) as error:
             return {"failure": failure_to(error)}
         if isinstance(result, np.ndarray):
-            return {"frame": self._frames.write(result, known if isinstance(known, int) else None), "step": step}
+            return {
+                "frame": self._frames.write(result, known if isinstance(known, int) else None),
+                "step": step,
+            }
         return {"result": result, "step": step}
