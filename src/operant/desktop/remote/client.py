@@ -56,9 +56,9 @@ class RemoteDesktop:
         try:
             wanted = {"protocol": PROTOCOL, "width": self.config.width, "height": self.config.height}
             lease = self._line.post("/v1/desktops", wanted, max(timeout_s, self.config.start_timeout_s))
-            self.id = read(lease.get("id"), str)
-            self.size = read(lease.get("size"), Size)
-            self.monitors = tuple(read(lease.get("monitors"), list[Monitor]))
+            self.id: str = read(lease.get("id"), str)
+            self.size: Size = read(lease.get("size"), Size)
+            self.monitors: tuple[Monitor, ...] = tuple(read(lease.get("monitors"), list[Monitor]))
         except BaseException:
             self._hang_up()
             raise

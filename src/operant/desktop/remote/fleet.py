@@ -8,6 +8,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from loguru import logger
+
 from operant.config.desktop import DesktopConfig
 from operant.desktop.remote.client import CALL_S, RemoteDesktop
 from operant.desktop.remote.connection import Connection
@@ -20,6 +22,7 @@ __all__ = ["RemoteFleet"]
 
 #: A server that is down is asked once and then passed over for another; the pool asks again later.
 PATIENCE_S = 2.0
+CHECK_S = 5.0
 
 
 class RemoteFleet:
@@ -39,6 +42,27 @@ class RemoteFleet:
         self.timeout_s = timeout_s
         self._turns = itertools.count()
         self._lock = threading.Lock()
+
+    def check(self, config: DesktopConfig) -> None:
+        """Ask every server at once. It is an error if none answers, or if one's desktops are of another size."""
+        failure: OperantError | None = None
+        answered = 0
+        for line in self.lines:
+            try:
+                about = line.get("/v1/about", CHECK_S)
+            except (RemoteDesktopError, DesktopTimeout) as error:
+                logger.warning("{}", error.message)
+                failure = error
+                continue
+            answered += 1
+            if about.get("size") != list(config.size):
+                shown = about.get("size")
+                raise ConfigError(
+                    f"desktops of {line.url} are {shown}, and {config.size} was asked for",
+                    hint=f"start it with --width {config.width} --height {config.height}",
+                )
+        if not answered and failure is not None:
+            raise failure
 
     def lease(self, config: DesktopConfig) -> SandboxDesktop:
         """A desktop of the next server that has one; if none has, what the last one said."""

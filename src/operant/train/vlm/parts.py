@@ -17,14 +17,14 @@ from operant.config.vlm import ModelSettings
 from operant.config.vlm_training import EnvironmentSettings, VLMTrainingConfig
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_source import TaskSource
-from operant.errors import ConfigError, TaskError
+from operant.errors import ConfigError, MissingDependency, TaskError
 from operant.learn.vlm import make_algorithm
 from operant.learn.vlm.entropulse import Entropulse
 from operant.learn.vlm.replay import SuccessReplay
 from operant.learn.vlm.trainer import Trainer
 from operant.tasks.template import Template
 
-__all__ = ["DesktopFactory", "Parts", "desktop_config", "phrasings", "task_source"]
+__all__ = ["DesktopFactory", "Parts", "desktop_config", "desktop_factory", "phrasings", "task_source"]
 
 DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
 TINY = "tiny:"
@@ -175,3 +175,25 @@ def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = Non
 
 def desktop_config(settings: EnvironmentSettings) -> DesktopConfig:
     return DesktopConfig(width=settings.width, height=settings.height)
+
+
+def desktop_factory(settings: EnvironmentSettings) -> DesktopFactory:
+    """Where desktops come from: this machine, or the servers that the settings name.
+
+    Servers are asked at once, before a large model is loaded for nothing.
+    """
+    if not settings.ui_env_urls:
+        return SandboxDesktop
+    try:
+        from operant.desktop.remote import RemoteFleet
+    except ImportError as error:
+        raise MissingDependency(
+            f"remote desktops need {error.name}", hint='pip install "operant[remote]"'
+        ) from error
+    fleet = RemoteFleet(
+        settings.ui_env_urls,
+        token_variable=settings.ui_env_token_variable,
+        timeout_s=settings.ui_env_timeout_s,
+    )
+    fleet.check(desktop_config(settings))
+    return fleet.lease

@@ -27,7 +27,14 @@ from operant.rollout.admission import Admission
 from operant.rollout.experience import ExperienceStore
 from operant.train.vlm.demonstrations import demonstrations
 from operant.train.vlm.groups import Gathered, Groups
-from operant.train.vlm.parts import DesktopFactory, Parts, desktop_config, phrasings, task_source
+from operant.train.vlm.parts import (
+    DesktopFactory,
+    Parts,
+    desktop_config,
+    desktop_factory,
+    phrasings,
+    task_source,
+)
 
 __all__ = ["VLMRun"]
 
@@ -59,7 +66,7 @@ class VLMRun:
             raise CheckpointError(f"{directory} has nothing to go on from", hint="leave --resume out")
         (directory / CONFIG).write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
         self.source = task_source(config.environment, tasks)
-        self._desktops = desktops
+        self._desktops = desktops or desktop_factory(config.environment)
         settings = config.training
         self.parts = Parts(config, directory, found / MODEL if found else None, phrasings(self.source))
         self.trainer = self.parts.trainer
@@ -98,10 +105,9 @@ class VLMRun:
         actors = self.config.actor
         count = self.config.environment.desktops or actors.num_actors
         pool_settings = desktop_config(self.config.environment)
-        factory = {} if self._desktops is None else {"factory": self._desktops}
         with (
             Journal(self.directory, self.tell) as journal,
-            DesktopPool(count, pool_settings, ttl_s=LEASE_S, **factory) as pool,
+            DesktopPool(count, pool_settings, ttl_s=LEASE_S, factory=self._desktops) as pool,
             self.parts.backend(self.trainer.version),
         ):
             runner = TaskRunner(
