@@ -115,7 +115,9 @@ def test_episodes_that_ended_before_a_crash_are_learned_after_it(tmp_path: Path)
     for one in (*whole, *half, known):
         first.store.add(one)
     (first.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
-    second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True)
+    told: list[str] = []
+    second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True, tell=told.append)
+    assert "; 1 more were cut short and are left out" in told[0]
     assert known.id in second.trainer.used
     second.train()
     second.close()

@@ -93,7 +93,8 @@ class VLMRun:
         kept = self.store.load(trainer["used"])
         self.admission.restore({"version": self.iteration, "accepted": self._accepted_by_now(len(kept))})
         self.groups.restore(state["groups"], kept)
-        self.tell(f"going on from update {self.iteration}, with {len(kept)} episodes that wait")
+        torn = f"; {len(self.store.torn)} more were cut short and are left out" if self.store.torn else ""
+        self.tell(f"going on from update {self.iteration}, with {len(kept)} episodes that wait{torn}")
 
     def _accepted_by_now(self, waiting: int) -> int:
         return self.iteration * self.admission.batch + waiting
