@@ -155,7 +155,9 @@ def _text(tokenizer: Any, width: int, layers: int, **more: Any) -> dict[str, Any
     }
 
 
-def _qwen(name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, **language: Any) -> Maker:
+def _qwen(
+    name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, *, head_dim: bool = False
+) -> Maker:
     def make(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
         import transformers
         from transformers import AutoConfig
@@ -170,9 +172,10 @@ def _qwen(name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, **la
             "rope_theta": 10_000.0,
             "mrope_section": [quarter - 2 * (quarter * 3 // 8), quarter * 3 // 8, quarter * 3 // 8],
         }
+        heads = {"head_dim": width // 4} if head_dim else {}  # others derive it
         config = AutoConfig.for_model(
             name,
-            text_config=_text(tokenizer, width, layers, rope_parameters=rope, **language),
+            text_config=_text(tokenizer, width, layers, rope_parameters=rope, **heads),
             vision_config={"depth": 2, "initializer_range": SPREAD, **eye(width, patch)},
             **_ids(
                 tokenizer,
@@ -318,7 +321,7 @@ def _llava(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
 TINY_FAMILIES: dict[str, Maker] = {
     "qwen2_vl": _qwen("qwen2_vl", _qwen2_eye, 14),
     "qwen2_5_vl": _qwen("qwen2_5_vl", _qwen25_eye, 14),
-    "qwen3_vl": _qwen("qwen3_vl", _qwen3_eye, 16, head_dim=16),
+    "qwen3_vl": _qwen("qwen3_vl", _qwen3_eye, 16, head_dim=True),
     "smolvlm": _idefics("smolvlm"),
     "idefics3": _idefics("idefics3"),
     "llava": _llava,

@@ -50,6 +50,8 @@ class Parts:
         self._settings = _base(config.model, directory, config.training.seed, phrases)
         self._weights = weights
         self.vlm = self._model()
+        if config.model.name.startswith(TINY):  # it can be evaluated as it was before training
+            self.vlm.save_about(Path(self._settings.name))
         settings = config.training
         try:
             algorithm = make_algorithm(settings.algorithm, **settings.options)

@@ -194,11 +194,10 @@ class VLMRun:
             return {}
         replay.add(seen)
         pulse.observe(metrics.get("reward", 0.0), metrics.get("entropy", 0.0))
-        if not pulse.due:
+        successes = replay.sample(settings.per_task) if pulse.due else []
+        if not successes:
             return {}
-        learned = self.trainer.train_step(
-            replay.sample(settings.per_task), SFT(epochs=settings.epochs), reuse=True
-        )
+        learned = self.trainer.train_step(successes, SFT(epochs=settings.epochs), reuse=True)
         pulse.done()
         return {"entropulse_examples": learned["examples"], "entropulse_phases": float(pulse.phases)}
 
