@@ -93,6 +93,10 @@ class DesktopClosed(DesktopError):
     """The desktop was closed, or its lease has ended."""
 
 
+class RemoteDesktopError(DesktopError):
+    """A desktop of another machine that can't be reached, has none free, or says what can't be."""
+
+
 # What goes wrong inside a desktop that is itself well.
 
 

@@ -35,6 +35,7 @@ from operant.types import Observation, Outcome
 __all__ = ["ActorStats", "Job", "Jobs", "MultiActorRunner", "Rewards", "TaskRunner"]
 
 TRIES = 3
+PAUSE_S = 1.0
 GOODBYE_S = 10.0
 
 
@@ -289,6 +290,7 @@ class MultiActorRunner:
         except OperantError as error:
             logger.warning("{}: {}", job.task.id, error.message)
             trajectory = None
+            self._stop.wait(PAUSE_S)  # no desktop to be had: asking all the time brings none
         with self._lock:
             self.stats.playing_s += time.perf_counter() - began
             self.stats.episodes += 1

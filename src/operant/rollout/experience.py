@@ -29,6 +29,8 @@ class ExperienceStore:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self.torn: list[Path] = []
+        """Files that were found cut short."""
 
     def add(self, trajectory: Trajectory) -> None:
         if not trajectory.id:
@@ -38,12 +40,14 @@ class ExperienceStore:
     def load(self, known: Iterable[str] = ()) -> list[Trajectory]:
         """Everything that is there, except what was learned from already."""
         known = set(known)
+        self.torn = []
         found = []
         for path in sorted(self.directory.glob("*.npz")):
             try:
                 trajectory = read_trajectory(path)
             except ResultsError as error:
                 logger.warning("{}", error.message)
+                self.torn.append(path)
                 continue
             if trajectory.id not in known:
                 found.append(trajectory)

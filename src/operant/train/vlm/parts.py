@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,28 +17,41 @@ from operant.config.vlm import ModelSettings
 from operant.config.vlm_training import EnvironmentSettings, VLMTrainingConfig
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_source import TaskSource
-from operant.errors import ConfigError, TaskError
+from operant.errors import ConfigError, MissingDependency, TaskError
 from operant.learn.vlm import make_algorithm
 from operant.learn.vlm.entropulse import Entropulse
 from operant.learn.vlm.replay import SuccessReplay
 from operant.learn.vlm.trainer import Trainer
+from operant.tasks.template import Template
 
-__all__ = ["DesktopFactory", "Parts", "desktop_config", "task_source"]
+__all__ = ["DesktopFactory", "Parts", "desktop_config", "desktop_factory", "phrasings", "task_source"]
 
 DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
 TINY = "tiny:"
+BLANK = re.compile(r"\{[^}]*\}")
 
 
 class Parts:
-    """The learner's side of a run. ``weights`` is a checkpoint's model to go on from."""
+    """The learner's side of a run.
 
-    def __init__(self, config: VLMTrainingConfig, directory: Path, weights: Path | None = None) -> None:
+    ``weights`` is a checkpoint's model to go on from; ``phrases`` is what a tiny model's tokenizer should know.
+    """
+
+    def __init__(
+        self,
+        config: VLMTrainingConfig,
+        directory: Path,
+        weights: Path | None = None,
+        phrases: Sequence[str] = (),
+    ) -> None:
         if config.training.threads is not None:
             limit_threads(config.training.threads)
         self.config = config
-        self._settings = _base(config.model, directory, config.training.seed)
+        self._settings = _base(config.model, directory, config.training.seed, phrases)
         self._weights = weights
         self.vlm = self._model()
+        if config.model.name.startswith(TINY):  # it can be evaluated as it was before training
+            self.vlm.save_about(Path(self._settings.name))
         settings = config.training
         try:
             algorithm = make_algorithm(settings.algorithm, **settings.options)
@@ -110,14 +124,37 @@ class Parts:
             self.successes.restore(state["successes"])
 
 
-def _base(settings: ModelSettings, directory: Path, seed: int) -> ModelSettings:
-    """The settings with ``tiny:FAMILY`` replaced by a model that was made in the run's directory."""
+def _base(settings: ModelSettings, directory: Path, seed: int, phrases: Sequence[str]) -> ModelSettings:
+    """The settings with a tiny model's name replaced by the model that was made in the run's directory."""
     if not settings.name.startswith(TINY):
         return settings
     place = directory / "base_model"
     if not (place / "config.json").is_file():
-        build_tiny_vlm(place, settings.name.removeprefix(TINY), seed=seed)
+        family, _, size = settings.name.removeprefix(TINY).partition(":")
+        build_tiny_vlm(place, family, seed=seed, phrases=phrases, **_tiny_size(size))
     return settings.model_copy(update={"name": str(place)})
+
+
+def _tiny_size(text: str) -> dict[str, int]:
+    """``192x4`` is 192 wide with 4 layers."""
+    if not text:
+        return {}
+    found = re.fullmatch(r"(\d{1,4})x(\d{1,2})", text)
+    if found is None or int(found[1]) < 32 or int(found[1]) % 16 or int(found[2]) < 1:
+        raise ConfigError(
+            f"{text!r} is no size of a tiny model", hint="WIDTHxLAYERS, the width a multiple of 16: 192x4"
+        )
+    return {"width": int(found[1]), "layers": int(found[2])}
+
+
+def phrasings(source: TaskSource) -> list[str]:
+    """How the tasks of a source are worded, between their blanks."""
+    found: dict[str, None] = {}
+    for one in source.tasks:
+        worded = one.instructions if isinstance(one, Template) else (one.instruction,)
+        for text in worded:
+            found |= dict.fromkeys(part for part in BLANK.split(f"Task: {text}\n") if part)
+    return list(found)
 
 
 def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = None) -> TaskSource:
@@ -140,3 +177,25 @@ def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = Non
 
 def desktop_config(settings: EnvironmentSettings) -> DesktopConfig:
     return DesktopConfig(width=settings.width, height=settings.height)
+
+
+def desktop_factory(settings: EnvironmentSettings) -> DesktopFactory:
+    """Where desktops come from: this machine, or the servers that the settings name.
+
+    Servers are asked at once, before a large model is loaded for nothing.
+    """
+    if not settings.ui_env_urls:
+        return SandboxDesktop
+    try:
+        from operant.desktop.remote import RemoteFleet
+    except ImportError as error:
+        raise MissingDependency(
+            f"remote desktops need {error.name}", hint='pip install "operant[remote]"'
+        ) from error
+    fleet = RemoteFleet(
+        settings.ui_env_urls,
+        token_variable=settings.ui_env_token_variable,
+        timeout_s=settings.ui_env_timeout_s,
+    )
+    fleet.check(desktop_config(settings))
+    return fleet.lease

@@ -27,7 +27,14 @@ from operant.rollout.admission import Admission
 from operant.rollout.experience import ExperienceStore
 from operant.train.vlm.demonstrations import demonstrations
 from operant.train.vlm.groups import Gathered, Groups
-from operant.train.vlm.parts import DesktopFactory, Parts, desktop_config, task_source
+from operant.train.vlm.parts import (
+    DesktopFactory,
+    Parts,
+    desktop_config,
+    desktop_factory,
+    phrasings,
+    task_source,
+)
 
 __all__ = ["VLMRun"]
 
@@ -59,9 +66,9 @@ class VLMRun:
             raise CheckpointError(f"{directory} has nothing to go on from", hint="leave --resume out")
         (directory / CONFIG).write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
         self.source = task_source(config.environment, tasks)
-        self._desktops = desktops
+        self._desktops = desktops or desktop_factory(config.environment)
         settings = config.training
-        self.parts = Parts(config, directory, found / MODEL if found else None)
+        self.parts = Parts(config, directory, found / MODEL if found else None, phrasings(self.source))
         self.trainer = self.parts.trainer
         self.admission = Admission(settings.group_size * settings.groups_per_update, settings.max_staleness)
         self.store = ExperienceStore(directory / "experience")
@@ -86,7 +93,8 @@ class VLMRun:
         kept = self.store.load(trainer["used"])
         self.admission.restore({"version": self.iteration, "accepted": self._accepted_by_now(len(kept))})
         self.groups.restore(state["groups"], kept)
-        self.tell(f"going on from update {self.iteration}, with {len(kept)} episodes that wait")
+        torn = f"; {len(self.store.torn)} more were cut short and are left out" if self.store.torn else ""
+        self.tell(f"going on from update {self.iteration}, with {len(kept)} episodes that wait{torn}")
 
     def _accepted_by_now(self, waiting: int) -> int:
         return self.iteration * self.admission.batch + waiting
@@ -98,10 +106,9 @@ class VLMRun:
         actors = self.config.actor
         count = self.config.environment.desktops or actors.num_actors
         pool_settings = desktop_config(self.config.environment)
-        factory = {} if self._desktops is None else {"factory": self._desktops}
         with (
             Journal(self.directory, self.tell) as journal,
-            DesktopPool(count, pool_settings, ttl_s=LEASE_S, **factory) as pool,
+            DesktopPool(count, pool_settings, ttl_s=LEASE_S, factory=self._desktops) as pool,
             self.parts.backend(self.trainer.version),
         ):
             runner = TaskRunner(
@@ -187,11 +194,10 @@ class VLMRun:
             return {}
         replay.add(seen)
         pulse.observe(metrics.get("reward", 0.0), metrics.get("entropy", 0.0))
-        if not pulse.due:
+        successes = replay.sample(settings.per_task) if pulse.due else []
+        if not successes:
             return {}
-        learned = self.trainer.train_step(
-            replay.sample(settings.per_task), SFT(epochs=settings.epochs), reuse=True
-        )
+        learned = self.trainer.train_step(successes, SFT(epochs=settings.epochs), reuse=True)
         pulse.done()
         return {"entropulse_examples": learned["examples"], "entropulse_phases": float(pulse.phases)}
 
