@@ -113,8 +113,8 @@ def test_episodes_that_ended_before_a_crash_are_learned_after_it(tmp_path: Path)
     half = [replace(example, id="left-half", group="fake/press-button-v1#5@91")]
     known = replace(example, id=first.trainer.used[0], group="fake/press-button-v1#5@92")
     for one in (*whole, *half, known):
-        first.store.add(one)
-    (first.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
+        first.collection.store.add(one)
+    (first.collection.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
     second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True)
     assert known.id in second.trainer.used
     second.train()
