@@ -245,6 +245,13 @@ class MultiActorRunner:
             if thread.ident is not None:
                 thread.join(max(0.0, until - time.monotonic()))
 
+    def join(self) -> None:
+        """Wait until no more work is given out, or somebody fails, which is raised here."""
+        for thread in self._threads:
+            thread.join()
+        if self.failure is not None:
+            raise self.failure
+
     def __enter__(self) -> MultiActorRunner:
         self.start()
         return self

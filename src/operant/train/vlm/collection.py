@@ -6,31 +6,25 @@ checkpoint holds what it learned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from operant.agents.vlm.backends.base import Backend, Weights
+from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.demonstrator import Demonstrator
 from operant.agents.vlm.trajectory import Trajectory
-from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.desktop.pool import DesktopPool
-from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_source import TaskSource
-from operant.rollout.actors import Job, MultiActorRunner, Rewards, TaskRunner
+from operant.rollout.actors import Job, MultiActorRunner, TaskRunner
 from operant.rollout.admission import Admission
 from operant.rollout.experience import ExperienceStore
 from operant.train.vlm.groups import Gathered, Groups
 from operant.train.vlm.parts import Parts
-from operant.train.vlm.tasks import desktop_config
+from operant.train.vlm.playing import DesktopFactory, desktop_pool, task_runner
 
-__all__ = ["Collection", "CollectionStats", "DesktopFactory", "LocalCollection", "task_runner"]
-
-DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
-LEASE_S = 3600.0
+__all__ = ["Collection", "CollectionStats", "LocalCollection"]
 
 
 @dataclass(frozen=True)
@@ -44,8 +38,9 @@ class CollectionStats:
 class Collection(Protocol):
     """What a run needs of whoever collects. A context manager: desktops are there while it lasts."""
 
-    wants_directory: bool
-    """Newer weights have to come as an adapter's directory."""
+    @property
+    def wants_directory(self) -> bool:
+        """Newer weights have to come as an adapter's directory."""
 
     def __enter__(self) -> Any: ...
 
@@ -174,24 +169,3 @@ class LocalCollection:
     @property
     def stats(self) -> CollectionStats:
         return CollectionStats(self._actors.stats.utilisation, self._actors.stats.infra_errors)
-
-
-def desktop_pool(config: VLMTrainingConfig, count: int, desktops: DesktopFactory | None) -> DesktopPool:
-    factory = {} if desktops is None else {"factory": desktops}
-    return DesktopPool(count, desktop_config(config.environment), ttl_s=LEASE_S, **factory)
-
-
-def task_runner(
-    config: VLMTrainingConfig, pool: DesktopPool, backend: Backend, directory: Path
-) -> TaskRunner:
-    """Plays episodes as the settings say."""
-    actors = config.actor
-    return TaskRunner(
-        pool,
-        backend,
-        prompt=config.prompt,
-        rewards=Rewards(actors.success_reward, actors.invalid_reward),
-        max_steps=actors.max_steps_per_episode,
-        end_on_success=actors.end_on_success,
-        episodes=directory / "episodes" if actors.keep_episodes else None,
-    )

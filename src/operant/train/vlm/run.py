@@ -18,10 +18,11 @@ from operant.learn.vlm.checkpoint import MODEL, arrays, load_state, newest, prun
 from operant.learn.vlm.journal import Journal
 from operant.learn.vlm.sft import SFT
 from operant.learn.vlm.trainer import Trainer
-from operant.train.vlm.collection import Collection, DesktopFactory, LocalCollection
+from operant.train.vlm.collection import Collection, LocalCollection
 from operant.train.vlm.demonstrations import demonstrations
 from operant.train.vlm.groups import Gathered
 from operant.train.vlm.parts import Parts
+from operant.train.vlm.playing import DesktopFactory
 from operant.train.vlm.run_directory import CHECKPOINTS, claim, hold
 from operant.train.vlm.tasks import task_source
 
