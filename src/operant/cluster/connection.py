@@ -57,7 +57,9 @@ def connected(address: str, settings: ClusterSettings) -> Iterator[None]:
 @contextmanager
 def _started(settings: ClusterSettings) -> Iterator[None]:
     import ray
+    import torch
 
+    _check("GPU", settings.gpus, torch.cuda.device_count())  # Ray would take seconds to say so
     place = None if len(tempfile.gettempdir()) <= LONGEST_TEMPORARY else "/tmp"
     with (
         tempfile.TemporaryDirectory(
@@ -107,12 +109,16 @@ def check_resources(settings: ClusterSettings) -> None:
     import ray
 
     has = ray.cluster_resources()
-    for name, wanted in (("GPU", settings.gpus), ("CPU", settings.cpus)):
-        if wanted > has.get(name, 0.0):
-            raise ConfigError(
-                f"this run asks for {wanted:g} {name}s and the cluster has {has.get(name, 0.0):g}",
-                hint=f"lower cluster.*_{name.lower()}s, or add machines to the cluster",
-            )
+    _check("GPU", settings.gpus, has.get("GPU", 0.0))
+    _check("CPU", settings.cpus, has.get("CPU", 0.0))
+
+
+def _check(kind: str, wanted: float, there: float) -> None:
+    if wanted > there:
+        raise ConfigError(
+            f"this run asks for {wanted:g} {kind}s and there are {there:g}",
+            hint=f"lower cluster.*_{kind.lower()}s, or use a larger cluster",
+        )
 
 
 @cache
