@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import tempfile
 import threading
 import time
@@ -54,9 +53,14 @@ def cluster() -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    before = {name: os.environ.get(name) for name in ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_TOKEN")}
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": "5" * 64}
-    with tempfile.TemporaryDirectory(prefix="operant-ray-", dir="/tmp", ignore_cleanup_errors=True) as place:
+    with (
+        tempfile.TemporaryDirectory(prefix="operant-ray-", dir="/tmp", ignore_cleanup_errors=True) as place,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        (Path(place) / "ray").mkdir()
+        patch.setenv("RAY_TMPDIR", place)
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_AUTH_TOKEN", "5" * 64)
         started = Cluster(
             initialize_head=True,
             head_node_args={
@@ -64,7 +68,6 @@ def cluster() -> Iterator[Any]:
                 "object_store_memory": 100 << 20,
                 "include_dashboard": False,
                 "node_ip_address": "127.0.0.1",
-                "temp_dir": place,
             },
         )
         ray.init(started.address, log_to_driver=False, logging_level="error")
@@ -73,8 +76,6 @@ def cluster() -> Iterator[Any]:
         finally:
             ray.shutdown()
             started.shutdown()
-    for name, value in before.items():
-        os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 class Training:

@@ -100,8 +100,8 @@ def test_what_the_cluster_does_not_have_is_told_at_once(cluster: Any, tmp_path: 
     eight = settings(cluster={"learner_gpus": 8})
     with pytest.raises(ConfigError, match="asks for 8 GPUs and there are 0"):
         ClusterRun(eight, tmp_path / "gpus", address="auto", tasks=FAKE_TEMPLATES).train()
+    many = settings(cluster={"environment_cpus": 49})
     with pytest.raises(ConfigError, match="asks for 100 CPUs"):
-        many = settings(cluster={"environment_cpus": 49})
         ClusterRun(many, tmp_path / "cpus", address="auto", tasks=FAKE_TEMPLATES).train()
     with pytest.raises(ConfigError, match="no cluster 'nowhere'"):
         ClusterRun(settings(), tmp_path / "x", address="nowhere", tasks=FAKE_TEMPLATES).train()
