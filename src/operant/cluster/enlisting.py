@@ -6,7 +6,7 @@ times. Store, versions and a learner without a GPU stay on the driver's machine 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,13 @@ QUESTIONS = 3  # threads of the learner: one learns, the others answer
 def enlist(
     config: VLMTrainingConfig,
     directory: Path,
-    desktops: Callable[..., Any] | None = None,
+    desktops: Any = None,
     tasks: Sequence[Any] | None = None,
+    *,
+    environment: type = Environment,
+    inference: type = Inference,
 ) -> Roster:
-    """Start everybody but the learner."""
+    """Start everybody but the learner. Other environments and others who answer may take the usual ones' place."""
     settings = config.cluster
     common: dict[str, Any] = {"namespace": namespace_of(directory), "max_restarts": ENDLESS}
     keeping: dict[str, Any] = {**common, "num_cpus": 0, "max_task_retries": ENDLESS, **_at_home()}
@@ -71,16 +74,16 @@ def enlist(
         ) from error
     names = inference_names(config)
     versions = ray.remote(Versions).options(name=VERSIONS, **keeping).remote(names, namespace_of(directory))
-    inference = tuple(
-        ray.remote(Inference).options(name=name, **answering).remote(config, directory) for name in names
+    answerers = tuple(
+        ray.remote(inference).options(name=name, **answering).remote(config, directory) for name in names
     )
     environments = tuple(
-        ray.remote(Environment)
+        ray.remote(environment)
         .options(name=name, max_concurrency=2 + share, **playing)
         .remote(config, directory, name, share, desktops, tasks)
         for name, share in zip(environment_names(config), shares(config), strict=True)
     )
-    return Roster(experience, versions, inference, environments, shares(config))
+    return Roster(experience, versions, answerers, environments, shares(config))
 
 
 def enlist_learner(config: VLMTrainingConfig, directory: Path, tasks: Sequence[Any] | None = None) -> Any:

@@ -43,7 +43,7 @@ class Inference:
     async def _ready(self) -> Backend:
         async with self._building:
             if self._backend is None:
-                self._backend = await asyncio.to_thread(make_backend, self._config, self._directory)
+                self._backend = await asyncio.to_thread(self.make_backend)
                 if self._backend.wants_directory:
                     self._loaded.set()  # a server has the model itself
                 versions = await asyncio.to_thread(ray.get_actor, VERSIONS, namespace_of(self._directory))
@@ -51,6 +51,9 @@ class Inference:
                 if newest is not None:
                     await self._load(self._backend, newest)
         return self._backend
+
+    def make_backend(self) -> Backend:
+        return make_backend(self._config, self._directory)
 
     async def load(self, release: Release) -> None:
         await self._load(await self._ready(), release)

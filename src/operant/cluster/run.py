@@ -16,6 +16,7 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from operant.cluster.connection import check_resources, connected
 from operant.cluster.enlisting import enlist, enlist_learner
+from operant.cluster.environment import Environment
 from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ClusterError, OperantError
@@ -32,7 +33,8 @@ GOODBYE_S = 15.0
 class ClusterRun:
     """One run in one directory on one cluster, which is ``local``, ``auto`` or ``ray://HOST:PORT``.
 
-    The directory has to be the same for all machines of the cluster. ``desktops`` and ``tasks`` may be replaced.
+    The directory has to be the same for all machines of the cluster. ``desktops``, ``tasks`` and the whole
+    ``environment`` may be replaced.
     """
 
     def __init__(
@@ -42,9 +44,10 @@ class ClusterRun:
         *,
         address: str = "local",
         resume: bool = False,
-        desktops: Callable[..., Any] | None = None,
+        desktops: Any = None,
         tasks: Sequence[Any] | None = None,
         tell: Callable[[str], None] = lambda line: None,
+        environment: type = Environment,
     ) -> None:
         self.config = config
         self.directory = directory.resolve()
@@ -52,6 +55,7 @@ class ClusterRun:
         self.tell = tell
         self._desktops = desktops
         self._tasks = tasks
+        self._environment = environment
         task_source(config.environment, tasks)  # a mistake in them is told before anything starts
         with hold(self.directory):
             claim(self.directory, config, resume=resume)
@@ -62,7 +66,9 @@ class ClusterRun:
         """Train to the end; the model's directory, or nothing if it was stopped."""
         with connected(self.address, self.config.cluster):
             check_resources(self.config.cluster)
-            roster = enlist(self.config, self.directory, self._desktops, self._tasks)
+            roster = enlist(
+                self.config, self.directory, self._desktops, self._tasks, environment=self._environment
+            )
             learner: Any = None
             try:
                 learner = enlist_learner(self.config, self.directory, self._tasks)
