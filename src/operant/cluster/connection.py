@@ -14,6 +14,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
+
+from loguru import logger
 
 from operant.config.cluster import ClusterSettings
 from operant.errors import ClusterError, ConfigError, MissingDependency
@@ -21,6 +24,7 @@ from operant.errors import ClusterError, ConfigError, MissingDependency
 __all__ = ["LOCAL", "check_address", "check_resources", "connected"]
 
 LOCAL = "local"
+START_TRIES = 2
 AUTO = "auto"
 CLIENT = "ray://"
 LONGEST_TEMPORARY = 40  # characters: sockets below it have names of at most 107 bytes
@@ -68,7 +72,7 @@ def _started(settings: ClusterSettings) -> Iterator[None]:
         _variables({"RAY_AUTH_TOKEN": _token()}),
     ):
         try:
-            ray.init(
+            _init(
                 # Processors are counted, not given: here everybody shares those that there are.
                 num_cpus=max(os.cpu_count() or 1, math.ceil(settings.cpus)),
                 object_store_memory=settings.object_store_mb << 20,
@@ -78,13 +82,28 @@ def _started(settings: ClusterSettings) -> Iterator[None]:
                 _node_ip_address="127.0.0.1",
                 _temp_dir=directory,
             )
-        except (RuntimeError, OSError, ValueError) as error:
+        except Exception as error:
             ray.shutdown()
-            raise ClusterError(f"Ray can't be started here: {error}") from error
+            first = str(error).strip().partition("\n")[0]
+            raise ClusterError(f"Ray can't be started here: {first}") from error
         try:
             yield
         finally:
             ray.shutdown()
+
+
+def _init(**options: Any) -> None:
+    """Ray gives itself half a minute; on a machine that is very busy a second try often does."""
+    import ray
+
+    for _ in range(START_TRIES - 1):
+        try:
+            ray.init(**options)
+            return
+        except Exception as error:  # noqa: BLE001 - that is what Ray raises
+            logger.debug("Ray did not start: {}", error)
+            ray.shutdown()
+    ray.init(**options)
 
 
 @contextmanager

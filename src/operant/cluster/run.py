@@ -20,6 +20,7 @@ from operant.cluster.environment import Environment
 from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ClusterError, OperantError
+from operant.train.vlm.parts import base_model
 from operant.train.vlm.run_directory import claim, hold
 from operant.train.vlm.tasks import task_source
 
@@ -64,6 +65,7 @@ class ClusterRun:
 
     def train(self) -> Path | None:
         """Train to the end; the model's directory, or nothing if it was stopped."""
+        base_model(self.config.model, self.directory, self.config.training.seed)  # before many look for it
         with connected(self.address, self.config.cluster):
             check_resources(self.config.cluster)
             roster = enlist(
