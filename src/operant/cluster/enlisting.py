@@ -56,6 +56,7 @@ def enlist(
         "num_cpus": settings.inference_cpus,
         "num_gpus": settings.inference_gpus,
         "max_concurrency": EVERYBODY,
+        "scheduling_strategy": "SPREAD",
     }
     playing: dict[str, Any] = {
         **common,

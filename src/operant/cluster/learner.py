@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import ray
+from loguru import logger
+from ray.exceptions import RayActorError, RayError
 
 from operant.agents.vlm.trajectory import Trajectory
+from operant.agents.vlm.wrapper import VLMWrapper
 from operant.cluster.collection import RemoteCollection
 from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
@@ -32,6 +35,7 @@ from operant.train.vlm.run_directory import CHECKPOINTS
 __all__ = ["Follower", "Learner"]
 
 MEET_S = 1800.0  # also for one step of an update: the slowest has so long
+GOODBYE_S = 10.0
 
 
 class Learner:
@@ -98,8 +102,7 @@ class Leader(Trainer):
     def __init__(self, followers: Sequence[Any], address: str, *args: Any, **options: Any) -> None:
         self._followers = list(followers)
         self._joining = [follower.join.remote() for follower in self._followers]
-        model = args[0]
-        peers = meet_peers(0, 1 + len(self._followers), address, model.device, MEET_S)
+        peers = _meet(0, 1 + len(self._followers), address, args[0])
         super().__init__(*args, peers=peers, **options)
         ray.get(self._joining)
 
@@ -113,9 +116,24 @@ class Leader(Trainer):
         batch = ray.put(list(trajectories))
         rate = self.optimiser.param_groups[0]["lr"]
         others = [one.train_step.remote(batch, algorithm, reuse, rate) for one in self._followers]
-        metrics = super().train_step(trajectories, algorithm, reuse=reuse)
-        ray.get(others)
+        try:
+            metrics = super().train_step(trajectories, algorithm, reuse=reuse)
+            ray.get(others)
+        except (RuntimeError, RayError):
+            self._die_with_a_follower(others)
+            raise
         return metrics
+
+    def _die_with_a_follower(self, calls: list[Any]) -> None:
+        """Half an update must not be saved: whoever is started next goes on from the checkpoint."""
+        for call in calls:
+            try:
+                ray.get(call, timeout=GOODBYE_S)
+            except RayActorError:
+                logger.error("a learner is gone, and the others with it")
+                os._exit(1)
+            except RayError:
+                continue
 
 
 class Follower:
@@ -137,8 +155,7 @@ class Follower:
             self._trainer.restore({**state, "algorithm": arrays(state["algorithm"])})
 
     def _make_trainer(self, *args: Any, **options: Any) -> Trainer:
-        size = self._config.cluster.learners
-        peers: Peers = meet_peers(self._rank, size, self._address, args[0].device, MEET_S)
+        peers = _meet(self._rank, self._config.cluster.learners, self._address, args[0])
         return Trainer(*args, peers=peers, **options)
 
     def train_step(
@@ -148,11 +165,15 @@ class Follower:
         self._trainer.train_step(trajectories, algorithm, reuse=reuse)
 
 
+def _meet(rank: int, size: int, address: str, vlm: VLMWrapper) -> Peers:
+    if address.startswith("tcp://127."):
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    return meet_peers(rank, size, address, vlm.device, MEET_S)
+
+
 def _meeting_point() -> str:
     """An address of this machine at which nobody listens yet."""
     host = ray.util.get_node_ip_address()
-    if host.startswith("127."):
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     with socket.socket() as free:
         free.bind((host, 0))
         port = free.getsockname()[1]
