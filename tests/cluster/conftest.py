@@ -20,7 +20,7 @@ from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.testing.fake_desktop import Delays
 
 SLOW_DESKTOP = functools.partial(FakeDesktop, delays=Delays(reset_s=0.1, step_s=0.1))
-PATIENCE_S = 100.0
+PATIENCE_S = 240.0  # an idle machine takes a tenth of it
 HEAD_CPUS = 8
 
 SETTINGS: dict[str, Any] = {

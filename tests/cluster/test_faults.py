@@ -14,6 +14,7 @@ from .conftest import Training, assert_nothing_lost_or_twice, settings
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_a_run_outlives_each_of_its_actors_and_goes_on_in_one_process(cluster: Any, tmp_path: Path) -> None:
     config = settings(training={"num_iterations": 12})
     training = Training(config, tmp_path)
@@ -54,6 +55,7 @@ def test_a_run_outlives_each_of_its_actors_and_goes_on_in_one_process(cluster: A
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_a_run_outlives_a_machine_and_two_learners_learn_one_policy(cluster: Any, tmp_path: Path) -> None:
     from operant.agents.vlm.loading import is_adapter
 
@@ -113,6 +115,7 @@ def test_what_the_cluster_does_not_have_is_told_at_once(cluster: Any, tmp_path: 
         settings(cluster={"environment_actors": 5})
 
 
+@pytest.mark.timeout(300)
 def test_a_model_that_is_not_there_is_told(cluster: Any, tmp_path: Path) -> None:
     from operant.errors import ModelError
 
