@@ -197,6 +197,10 @@ class CheckpointError(OperantError):
     """A file that is no checkpoint of this agent, or one that can't be used here."""
 
 
+class ClusterError(OperantError):
+    """A Ray cluster that can't be started, reached or used, or one that lost too much to go on."""
+
+
 # What clients of the service get wrong, and what the service declines.
 
 

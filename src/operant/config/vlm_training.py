@@ -1,6 +1,6 @@
 """Settings of a training run of a vision-language agent: ``operant train vlm --config FILE``.
 
-Sections: model, prompt, sampling, environment, actor, training, and inference where a model server answers.
+Sections: model, prompt, sampling, environment, actor, training, inference where a model server answers, and cluster.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from operant.config.base import Config
+from operant.config.cluster import ClusterSettings
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
 
 __all__ = [
@@ -151,6 +152,8 @@ class VLMTrainingConfig(Config):
     """Who collects experience."""
     training: TrainingSettings = TrainingSettings()
     """The learner."""
+    cluster: ClusterSettings = ClusterSettings()
+    """Where everybody is, with ``--cluster``."""
 
     @model_validator(mode="before")
     @classmethod
@@ -169,4 +172,6 @@ class VLMTrainingConfig(Config):
             raise ValueError("a model server takes adapters only: set model.use_lora")
         if self.training.algorithm in ("grpo", "rloo") and self.training.group_size < 2:
             raise ValueError(f"{self.training.algorithm} compares rollouts: set training.group_size above 1")
+        if self.cluster.environment_actors > self.actor.num_actors:
+            raise ValueError("an environment actor plays at least one episode: raise actor.num_actors")
         return self

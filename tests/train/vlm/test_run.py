@@ -114,13 +114,13 @@ def test_episodes_that_ended_before_a_crash_are_learned_after_it(tmp_path: Path)
     half = [replace(example, id="left-half", group="fake/press-button-v1#5@91")]
     known = replace(example, id=first.trainer.used[0], group="fake/press-button-v1#5@92")
     for one in (*whole, *half, known):
-        first.store.add(one)
-    (first.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
+        first.collection.store.add(one)
+    (first.collection.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
     told: list[str] = []
     second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True, tell=told.append)
-    assert "; 1 more were cut short and are left out" in told[0]
     assert known.id in second.trainer.used
     second.train()
+    assert "; 1 more were cut short and are left out" in told[0]
     second.close()
     assert {one.id for one in (*whole, *half)} <= set(second.trainer.used)
     assert second.trainer.used.count(known.id) == 1
