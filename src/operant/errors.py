@@ -93,6 +93,10 @@ class DesktopClosed(DesktopError):
     """The desktop was closed, or its lease has ended."""
 
 
+class RemoteDesktopError(DesktopError):
+    """A desktop of another machine that can't be reached, has none free, or says what can't be."""
+
+
 # What goes wrong inside a desktop that is itself well.
 
 
@@ -191,6 +195,10 @@ class TrainingDiverged(OperantError):
 
 class CheckpointError(OperantError):
     """A file that is no checkpoint of this agent, or one that can't be used here."""
+
+
+class ClusterError(OperantError):
+    """A Ray cluster that can't be started, reached or used, or one that lost too much to go on."""
 
 
 # What clients of the service get wrong, and what the service declines.

@@ -20,6 +20,19 @@ def test_a_dry_run_prints_what_an_update_says() -> None:
     assert json.loads(result.stdout)["version"] == 1
 
 
+def test_where_and_how_it_runs_is_checked_at_once(tmp_path: Path) -> None:
+    def refused(*more: str) -> None:
+        arguments = ["--config", str(CONFIG), "--output", str(tmp_path), *more]
+        CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+    with pytest.raises(ConfigError, match="no cluster 'nowhere'"):
+        refused("--cluster", "nowhere")
+    with pytest.raises(ConfigError, match="which is synchronous"):
+        refused("--mode", "async", "--set", "training.max_staleness=0")
+    with pytest.raises(ConfigError, match="asks for 8 GPUs and there are 0"):
+        refused("--cluster", "local", "--set", "cluster.learner_gpus=8")
+
+
 def test_a_wrong_setting_is_told_with_the_right_one() -> None:
     with pytest.raises(ConfigError, match=r"training\.learning_rat is not a setting") as caught:
         CliRunner().invoke(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -167,6 +168,30 @@ def test_waiting_ends_when_no_desktop_can_be_started_any_more(stubs: list[Stub])
             stubs[0].sick = True
         with pytest.raises(DesktopStartError, match="the machine is full"):
             pool.lease(timeout_s=5)
+
+
+def test_what_could_not_be_started_is_made_up_for_later(
+    stubs: list[Stub], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("operant.desktop.pool.RETRY_S", 0.05)
+    full = True
+
+    def at_first_one(config: DesktopConfig) -> Any:
+        if Stub.made and full:
+            raise DesktopStartError("the machine is full")
+        return Stub(config)
+
+    with pool_of(3, at_first_one) as pool:
+        pool.wait_ready(1, timeout_s=5)
+        with pool.lease(timeout_s=5):
+            stubs[0].sick = True
+        with pytest.raises(DesktopStartError, match="the machine is full"):
+            pool.lease(timeout_s=5)
+        full = False
+        deadline = time.monotonic() + 20
+        while pool.status().ready < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
 
 
 def test_closing_wakes_those_who_wait_and_closes_leased_desktops_too(stubs: list[Stub]) -> None:

@@ -16,7 +16,14 @@ from operant.agents.fixed import DoneAgent, FailAgent, NoopAgent
 from operant.agents.oracle import OracleAgent
 from operant.agents.registry import make_agent
 from operant.envs.task_environment import TaskEnvironment
-from operant.errors import ActionParseError, DesktopDied, InvalidAction, SetupFailed, VerifierError
+from operant.errors import (
+    ActionParseError,
+    DesktopDied,
+    DesktopTimeout,
+    InvalidAction,
+    SetupFailed,
+    VerifierError,
+)
 from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.loop import Limits, Stopped, run_episode
 from operant.tasks.criteria.base import Criterion, Verdict, World
@@ -286,3 +293,29 @@ def test_invalid_action_in_the_desktop_is_recorded_too() -> None:
     result, kept = play(NoopAgent(), desktop=Refuses())
     assert result.invalid_steps >= 3
     assert kept.steps[0].invalid == "no such key here"
+
+
+class Crippled(FakeDesktop):
+    """Looks as if it were there, but a part of it is not."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
+    def check(self) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("agent", "error", "outcome"),
+    [
+        (DoneAgent(), DesktopDied("the window manager is gone"), Outcome.INFRA_ERROR),
+        (NoopAgent(), DesktopDied("the window manager is gone"), Outcome.INFRA_ERROR),
+        (FailAgent(), DesktopDied("the window manager is gone"), Outcome.INFRA_ERROR),
+        (OracleAgent(), DesktopDied("too late to matter"), Outcome.SUCCESS),
+        (DoneAgent(), DesktopTimeout("a slow machine"), Outcome.FAILURE),
+    ],
+)
+def test_nobody_is_blamed_for_a_desktop_that_broke(agent: Agent, error: Exception, outcome: Outcome) -> None:
+    result, _ = play(agent, desktop=Crippled(error))
+    assert result.outcome is outcome

@@ -48,7 +48,7 @@ def served(root: Path, **parts: Any) -> Iterator[Served]:
         results_dir=root / "results",
         checkpoints_dir=root / "checkpoints",
         training_command=STAND_IN,
-        **settings,
+        **{"agent": "random", **settings},
     )
     runtime = Runtime(config, **parts)
     server = uvicorn.Server(uvicorn.Config(create_app(config, runtime), port=0, log_config=None))

@@ -52,7 +52,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
             results_dir=tmp_path / "results",
             checkpoints_dir=tmp_path / "checkpoints",
             desktops=count,
-            **{"dashboard": False, "lease_timeout_s": 0.3, **settings},
+            **{"dashboard": False, "lease_timeout_s": 0.3, "agent": "random", **settings},
         )
         runtime = Runtime(
             config,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
+import struct
 import threading
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -104,6 +106,13 @@ def test_a_secret_is_typed_and_told_nobody(client: TestClient) -> None:
     assert "hunter2" not in client.get("/metrics").text
 
 
+def claiming(width: int, height: int) -> bytes:
+    """A small file that says it is a huge picture."""
+    whole = picture()
+    head = b"IHDR" + struct.pack(">II", width, height) + whole[24:29]
+    return whole[:12] + head + struct.pack(">I", zlib.crc32(head)) + whole[33:]
+
+
 def bad_pictures() -> list[tuple[str, int, str]]:
     whole = picture()
     huge = io.BytesIO()
@@ -114,6 +123,7 @@ def bad_pictures() -> list[tuple[str, int, str]]:
         (base64.b64encode(whole[: len(whole) // 2]).decode(), 422, "bad_picture"),
         (base64.b64encode(picture(0, 0, (2, 2))).decode(), 422, "bad_picture"),
         (base64.b64encode(huge.getvalue()).decode(), 413, "too_large"),
+        (base64.b64encode(claiming(60_000, 60_000)).decode(), 413, "too_large"),
         ("", 422, "bad_picture"),
     ]
 

@@ -70,6 +70,9 @@ def test_secrets_reach_the_desktop_and_nothing_else(serve: Serve, tmp_path: Any)
     for path in kept:
         assert "hunter2" not in path.read_text()
     assert "hunter2" not in client.get(ATTEMPTS).text
+    told = client.runtime.sessions.find(session).events_after(0)  # type: ignore[attr-defined]
+    assert told
+    assert "hunter2" not in str(told)
 
 
 def test_a_long_task_is_started_polled_and_cancelled(serve: Serve) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 from tests.service.browser import Browser, Served, chromium, served
@@ -67,6 +68,21 @@ def test_nothing_is_where_nothing_is(page: Page, service: Served) -> None:
     expect(page.get_by_role("alert")).to_contain_text("there is no task")
     page.goto(service.url + "/control?session=gone")
     expect(page.get_by_text("There is no desktop 'gone' any more.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/v1/nothing", 404, "not_found"),
+        ("PUT", "/api/v1/agent/predict", 405, "method_not_allowed"),
+        ("DELETE", "/api/v1/training/status", 405, "method_not_allowed"),
+    ],
+)
+def test_the_pages_do_not_swallow_what_the_api_lacks(
+    service: Served, method: str, path: str, status: int, code: str
+) -> None:
+    said = httpx.request(method, service.url + path)
+    assert (said.status_code, said.json()["code"]) == (status, code)
 
 
 def test_a_task_is_watched_and_replayed(page: Page, service: Served) -> None:

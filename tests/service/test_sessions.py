@@ -51,7 +51,8 @@ def test_a_busy_pool_says_so_soon(client: TestClient) -> None:
     dry = client.post(SESSIONS, json={"dry_run": True})
     assert dry.status_code == 503
     client.delete(f"{SESSIONS}/{names[0]}")
-    wait_for(lambda: client.post(SESSIONS, json={}).status_code == 201)
+    wait_for(lambda: client.post(SESSIONS, json={"dry_run": True}).status_code == 200)
+    assert client.post(SESSIONS, json={}).status_code == 201
 
 
 def test_a_program_that_is_not_there_ends_what_was_leased_for_it(client: TestClient) -> None:

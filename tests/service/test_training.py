@@ -60,6 +60,45 @@ def test_a_run_is_stopped(trainer: TestClient) -> None:
     assert (none.status_code, none.json()["code"]) == (404, "no_training")
 
 
+def test_a_run_that_was_stopped_goes_on_where_it_was(trainer: TestClient) -> None:
+    name = trainer.post(START, json={"total_timesteps": 1_000_000, "seed": 3}).json()["id"]
+    wait_for(lambda: trainer.get(STATUS).json()["progress"])
+    busy = trainer.post(START, json={"resume": name})
+    assert (busy.status_code, busy.json()["code"]) == (409, "training_busy")
+    trainer.post(STOP)
+    wait_for(lambda: state(trainer, name) == "stopped")
+    steps = [update["step"] for update in trainer.get(f"{RUNS}/{name}").json()["progress"]]
+    body = {"resume": name, "total_timesteps": steps[-1] + 300}
+    told = trainer.post(START, json=body | {"dry_run": True}).json()
+    assert "--resume" in told["command"]
+    assert state(trainer, name) == "stopped"
+    assert trainer.post(START, json=body).json()["id"] == name
+    wait_for(lambda: state(trainer, name) == "finished")
+    said = trainer.get(f"{RUNS}/{name}").json()
+    assert [update["step"] for update in said["progress"]] == list(range(100, steps[-1] + 301, 100))
+    assert said["run"]["options"]["seed"] == 3
+    assert len(trainer.get(RUNS).json()) == 1
+    done = trainer.post(START, json={"resume": name})
+    assert (done.status_code, done.json()["code"]) == (422, "invalid_setting")
+    assert state(trainer, name) == "finished"
+
+
+def test_a_run_without_a_checkpoint_can_not_go_on(trainer: TestClient) -> None:
+    name = trainer.post(START, json={"total_timesteps": 100, "seed": 13}).json()["id"]
+    wait_for(lambda: state(trainer, name) == "failed")
+    said = trainer.post(START, json={"resume": name})
+    assert (said.status_code, said.json()["code"]) == (404, "no_training")
+    assert state(trainer, name) == "failed"
+
+
+def test_a_run_that_is_asked_again_hurries(trainer: TestClient) -> None:
+    name = trainer.post(START, json={"total_timesteps": 1_000_000, "seed": 14}).json()["id"]
+    wait_for(lambda: trainer.get(STATUS).json()["progress"])
+    wait_for(lambda: trainer.post(STOP).status_code == 404)  # until there is nothing more to stop
+    assert state(trainer, name) == "stopped"
+    assert trainer.get(f"{RUNS}/{name}").json()["run"]["code"] == 3
+
+
 def test_a_run_that_fails_says_why(trainer: TestClient) -> None:
     name = trainer.post(START, json={"total_timesteps": 100, "seed": 13}).json()["id"]
     wait_for(lambda: state(trainer, name) == "failed")
@@ -105,7 +144,9 @@ def test_training_can_be_forbidden(serve: Serve) -> None:
 
 def test_a_dry_run_tells_the_command(trainer: TestClient) -> None:
     body = {"total_timesteps": 500, "curriculum": True, "device": "cpu", "dry_run": True}
-    said = trainer.post(START, json=body).json()
+    told = trainer.post(START, json=body)
+    assert told.status_code == 200  # and not 201: nothing was made
+    said = told.json()
     *flags, save_dir, directory, log_dir, same = said["command"][2:]
     assert flags == ["--total-timesteps", "500", "--curriculum", "--device", "cpu"]
     assert (save_dir, log_dir, same) == ("--save-dir", "--log-dir", directory)

@@ -18,17 +18,31 @@ parser.add_argument("--difficulty")
 parser.add_argument("--curriculum", action="store_true")
 parser.add_argument("--seed", type=int)
 parser.add_argument("--init-from")
+parser.add_argument("--resume", action="store_true")
 asked = parser.parse_args()
+checkpoints = [int(path.stem.partition("_")[2]) for path in asked.out.glob("checkpoint_*.pt")]
+reached = max(checkpoints, default=0) if asked.resume else 0
+times_asked = 0
+
+
+def stop(*_: object) -> None:
+    """Save and end; with an unwilling seed only when it is asked again, and without saving."""
+    global times_asked
+    times_asked += 1
+    if asked.seed == 14:
+        if times_asked > 1:
+            sys.exit(3)
+        return
+    (asked.out / f"checkpoint_{reached}.pt").touch()
+    sys.exit(0)
+
 
 if asked.seed == 13:
     sys.exit("an unlucky number")
-if asked.seed == 14:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-else:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+signal.signal(signal.SIGTERM, stop)
 print("training", os.environ.get("OPERANT_REQUEST_ID", ""), flush=True)
 with open(asked.out / "progress.jsonl", "a") as progress:
-    for step in range(100, asked.total_timesteps + 1, 100):
+    for step in range(reached + 100, asked.total_timesteps + 1, 100):
         share = step / asked.total_timesteps
         update = {
             "step": step,
@@ -43,5 +57,6 @@ with open(asked.out / "progress.jsonl", "a") as progress:
         }
         progress.write(json.dumps(update) + "\n")
         progress.flush()
+        reached = step
         time.sleep(0.03)
 (asked.out / "final_model.pt").write_bytes(b"weights")

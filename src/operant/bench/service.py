@@ -1,15 +1,14 @@
 """How fast the service is: the load comes from this process, the service is another one, both on loopback.
 
-The same questions are asked of two services, one after the other: one that answers together what comes together,
-and one with batches of one. ``batching_gain`` is their ratio with 16 clients. The model is the one that is named;
-``stand-in`` is a small network of fixed random weights whose cost is that of a real one of its size.
+The same questions, screenshots of a real desktop at its full size, are asked of two services, one after the other:
+one that answers together what comes together, and one with batches of one. ``batching_gain`` is their ratio with 16
+clients; both get the load in turns, so that a machine that slows down in between slows both.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
 import json
 import os
 import signal
@@ -23,13 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
-from PIL import Image
 
-from operant.bench.record import percentile
+from operant.bench.clients import Load, load, predict_question
 from operant.errors import ServiceNotReady
 
-__all__ = ["GOALS", "STAND_IN", "family", "measure_service", "running_service"]
+__all__ = ["GOALS", "family", "measure_service", "running_service"]
 
 Progress = Callable[[str], None]
 
@@ -40,34 +37,47 @@ GOALS: dict[str, tuple[float, bool]] = {
     "idle_cpu_percent": (5.0, True),
 }
 
-STAND_IN = "operant.agents.stand_in:StandInAgent"
-PREDICT = "/api/v1/agent/predict"
-SCREEN = (320, 200)  # what a small policy looks at; decoding a larger one would measure Pillow
 CLIENTS = 16
+TURNS = 2
 IDLE_DESKTOPS = 8
-BUSY = "operant.agents.stand_in:TypingAgent"
+WORDS = "the quick brown fox jumps over the lazy dog"
+BUSY = "operant.agents.fixed:TypingAgent"
 
 
-def measure_service(progress: Progress, *, seconds: float = 10.0, agent: str = STAND_IN) -> dict[str, Any]:
+def measure_service(
+    progress: Progress, *, seconds: float = 10.0, agent: str = "hierarchical"
+) -> dict[str, Any]:
     """Everything; each kind of load gets so many seconds."""
-    result: dict[str, Any] = {"agent": agent, "screen": list(SCREEN), "errors": 0}
-    with running_service(agent, desktops=1, batch=CLIENTS) as (url, _):
+    with (
+        running_service(agent, desktops=1, batch=CLIENTS) as (url, _),
+        running_service(agent, desktops=1, batch=1) as (single_url, _),
+    ):
+        question = predict_question(_screenshot(url))
         progress("one client")
-        alone = asyncio.run(_load(url, 1, seconds))
-        progress(f"{CLIENTS} clients")
-        together = asyncio.run(_load(url, CLIENTS, seconds))
-    with running_service(agent, desktops=1, batch=1) as (url, _):
-        progress(f"{CLIENTS} clients, batches of one")
-        single = asyncio.run(_load(url, CLIENTS, seconds))
-    result |= {
-        "predict_rps_1": alone["rps"],
-        "predict_p95_ms_1": alone["p95_ms"],
-        "predict_rps_16": together["rps"],
-        "predict_p95_ms_16": together["p95_ms"],
-        "unbatched_rps_16": single["rps"],
-        "batching_gain": together["rps"] / single["rps"],
+        alone = asyncio.run(load(url, 1, seconds, question))
+        httpx.post(f"{url}/api/v1/monitoring/reset-metrics")
+        together, single = Load(), Load()
+        for _ in range(TURNS):
+            progress(f"{CLIENTS} clients")
+            together += asyncio.run(load(url, CLIENTS, seconds / TURNS, question))
+            progress(f"{CLIENTS} clients, batches of one")
+            single += asyncio.run(load(single_url, CLIENTS, seconds / TURNS, question))
+        info = httpx.get(f"{url}/api/v1/agent/model-info").json()
+        batch = httpx.get(f"{url}/api/v1/monitoring/metrics").json()["mean_batch_size"]
+    result: dict[str, Any] = {
+        "agent": agent,
+        "fingerprint": info["fingerprint"],
+        "question_kb": len(question) / 1024,
+        "predict_rps_1": alone.rps,
+        "predict_p95_ms_1": alone.p95_ms,
+        "predict_rps_16": together.rps,
+        "predict_p95_ms_16": together.p95_ms,
+        "unbatched_rps_16": single.rps,
+        "unbatched_p95_ms_16": single.p95_ms,
+        "batching_gain": together.rps / single.rps,
+        "mean_batch": batch,
+        "errors": alone.errors + together.errors + single.errors,
     }
-    result["errors"] += alone["errors"] + together["errors"] + single["errors"]
     with running_service(BUSY, desktops=IDLE_DESKTOPS, batch=CLIENTS) as (url, pid):
         progress("a live stream while an agent works")
         result |= _measure_stream(url, seconds)
@@ -76,40 +86,16 @@ def measure_service(progress: Progress, *, seconds: float = 10.0, agent: str = S
     return result
 
 
-# Load.
+# Questions.
 
 
-async def _load(url: str, clients: int, seconds: float) -> dict[str, Any]:
-    """Each client asks again as soon as it has its answer."""
-    picture, latencies, errors = _picture(), list[float](), 0
-    body = {"instruction": "Click the brightest spot.", "deterministic": "true"}
-
-    async def client(session: httpx.AsyncClient, until: float, kept: list[float] | None) -> int:
-        failed = 0
-        while time.perf_counter() < until:
-            began = time.perf_counter()
-            files = {"screenshot": ("screen.jpg", picture, "image/jpeg")}
-            answer = await session.post(PREDICT, data=body, files=files)
-            failed += answer.status_code != 200
-            if kept is not None:
-                kept.append(time.perf_counter() - began)
-        return failed
-
-    limits = httpx.Limits(max_connections=clients)
-    async with httpx.AsyncClient(base_url=url, timeout=30.0, limits=limits) as session:
-        await asyncio.gather(*(client(session, time.perf_counter() + 1.0, None) for _ in range(clients)))
-        began = time.perf_counter()
-        failed = await asyncio.gather(*(client(session, began + seconds, latencies) for _ in range(clients)))
-        took = time.perf_counter() - began
-    errors = sum(failed)
-    return {"rps": len(latencies) / took, "p95_ms": 1000 * percentile(latencies, 0.95), "errors": errors}
-
-
-def _picture() -> bytes:
-    noise = np.random.default_rng(0).integers(0, 255, (SCREEN[1] // 8, SCREEN[0] // 8, 3), np.uint8)
-    buffer = io.BytesIO()
-    Image.fromarray(noise).resize(SCREEN).save(buffer, "JPEG", quality=80)
-    return buffer.getvalue()
+def _screenshot(url: str) -> bytes:
+    """An editor on a desktop of the service."""
+    with httpx.Client(base_url=url, timeout=60.0) as client:
+        session = client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).json()["id"]
+        picture = client.get(f"/api/v1/sessions/{session}/frame", params={"encoding": "jpeg"})
+        client.delete(f"/api/v1/sessions/{session}")
+        return picture.raise_for_status().content
 
 
 # A live desktop.
@@ -121,7 +107,7 @@ def _measure_stream(url: str, seconds: float) -> dict[str, Any]:
 
     with httpx.Client(base_url=url, timeout=60.0) as client:
         session = client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).json()["id"]
-        task = {"instruction": "hello there", "session": session, "max_steps": 1000, "wait": False}
+        task = {"instruction": WORDS, "session": session, "max_steps": 1000, "wait": False}
         attempt = client.post("/api/v1/agent/complete-task", json=task).json()["id"]
         frames = size = 0
         stream = f"{url.replace('http', 'ws')}/api/v1/sessions/{session}/stream?fps=30"
@@ -185,9 +171,6 @@ def running_service(agent: str, *, desktops: int, batch: int) -> Iterator[tuple[
         "OPERANT_BATCH_SIZE": str(batch),
         "OPERANT_REQUESTS_PER_S": "100000",
         "OPERANT_REQUEST_BURST": "100000",
-        # One question at a time is one core's work; more threads for it only take turns with the load.
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
     }
     command = [sys.executable, "-m", "operant", "serve", "--port", str(port), "--agent", agent]
     command += ["--desktops", str(desktops), "--no-dashboard", "--log-level", "WARNING"]

@@ -127,14 +127,14 @@ def service(
     as_json: Json = False,
     out: Out = None,
     seconds: Annotated[float, typer.Option(min=0.5, help="How long to measure each kind of load.")] = 10.0,
-    agent: Annotated[str | None, typer.Option(help="Who answers.", show_default="a stand-in")] = None,
+    agent: Annotated[str, typer.Option(help="Who answers.")] = "hierarchical",
 ) -> None:
     """The service under load: predictions alone and together, a live stream, idle desktops."""
     from operant.bench.record import provenance
-    from operant.bench.service import GOALS, STAND_IN, measure_service
+    from operant.bench.service import GOALS, measure_service
 
     with _progress() as progress:
-        result = {**provenance(), **measure_service(progress, seconds=seconds, agent=agent or STAND_IN)}
+        result = {**provenance(), **measure_service(progress, seconds=seconds, agent=agent)}
     _deliver(result, as_json, out, lambda result: _goal_table("Service", result, GOALS))
 
 
@@ -152,6 +152,74 @@ def soak(
     with _progress() as progress:
         result = {**provenance(), **measure(progress, seconds=seconds)}
     _deliver(result, as_json, out, lambda result: _goal_table("Soak", result, GOALS))
+
+
+Recorded = Annotated[
+    Path, typer.Option("--latencies", help="What real desktops took, of `operant bench latencies`.")
+]
+
+
+@app.command()
+def vlm(
+    as_json: Json = False,
+    out: Out = None,
+    latencies: Recorded = Path("benchmarks/latencies.json"),
+    updates: Annotated[int, typer.Option(min=4, help="Updates of each of the four runs.")] = 8,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes of an update: how long learning takes.")] = 2,
+) -> None:
+    """Asynchronous against synchronous training of a tiny model on Ray, and batched inference."""
+    from operant.bench.record import provenance
+    from operant.bench.vlm import GOALS, measure_vlm
+    from operant.rollout.latencies import Latencies
+
+    recorded = Latencies.load(latencies)
+    with _progress() as progress:
+        result = {**provenance(), **measure_vlm(progress, recorded, updates=updates, epochs=epochs)}
+    _deliver(result, as_json, out, lambda result: _goal_table("Vision-language training", result, GOALS))
+
+
+@app.command()
+def scaling(
+    as_json: Json = False,
+    out: Out = None,
+    latencies: Recorded = Path("benchmarks/latencies.json"),
+    sizes: Annotated[str | None, typer.Option(help="Numbers of desktops, as 1,10,100.")] = None,
+    seconds: Annotated[float, typer.Option(min=2.0, help="How long each is measured.")] = 20.0,
+    figure: Annotated[Path | None, typer.Option(help="Also draw it, into this file.")] = None,
+) -> None:
+    """A simulated cluster on Ray on this machine, of one desktop to a thousand."""
+    from operant.bench.record import provenance
+    from operant.bench.scaling import SIZES, draw_scaling, measure_scaling
+    from operant.rollout.latencies import Latencies
+
+    recorded = Latencies.load(latencies)
+    chosen = SIZES if sizes is None else [int(size) for size in sizes.split(",")]
+    with _progress() as progress:
+        result = {**provenance(), **measure_scaling(progress, recorded, chosen, seconds)}
+    if figure is not None:
+        draw_scaling(result, figure)
+    _deliver(result, as_json, out, _scaling_table)
+
+
+@app.command()
+def latencies(
+    results: Annotated[
+        Path, typer.Argument(help="Episodes on real desktops: a --result-dir of operant eval.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path(
+        "benchmarks/latencies.json"
+    ),
+) -> None:
+    """Keep how long real desktops took, for simulations of many."""
+    from operant.bench.record import provenance
+    from operant.rollout.latencies import Latencies
+
+    found = Latencies.of(results)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(found.plain(provenance())) + "\n")
+    typer.echo(
+        f"{len(found.episodes)} episodes, {found.mean_s:.2f} s and {found.mean_steps:.1f} steps each: {out}"
+    )
 
 
 @contextmanager
@@ -241,6 +309,25 @@ def _ablation_table(result: dict[str, Any]) -> Any:
                 f"{after['success']:.0%} ({after['low']:.0%}-{after['high']:.0%})",
                 f"{run['seconds']:.0f}",
             )  # fmt: skip
+    return table
+
+
+def _scaling_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    columns = {
+        "desktops": ".0f",
+        "episodes_per_s": ".2f",
+        "efficiency": ".2f",
+        "mean_staleness": ".2f",
+        "waiting_actors": ".0f",
+        "queued_groups": ".1f",
+        "store_delay_p50_ms": ".1f",
+        "machine_busy_cores": ".2f",
+    }
+    table = Table(*columns, title=f"Scaling, {result['date']}, commit {result['commit']}")
+    for point in result["points"]:
+        table.add_row(*(f"{point[name]:{form}}" for name, form in columns.items()))
     return table
 
 

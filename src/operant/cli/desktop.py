@@ -1,4 +1,4 @@
-"""``operant desktop``: a desktop for a moment, and the cleaning up after owners that crashed."""
+"""``operant desktop``: a desktop for a moment or for other machines, and the cleaning up after owners that crashed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Start desktops, look at them and clean up after crashed ones.")
+from operant.errors import MissingDependency
+
+app = typer.Typer(
+    no_args_is_help=True, help="Start desktops, look at them, serve them and clean up after crashed ones."
+)
 
 Width = Annotated[int, typer.Option(help="Width of the screen in pixels.")]
 Height = Annotated[int, typer.Option(help="Height of the screen in pixels.")]
@@ -54,6 +58,45 @@ def run(
     sys.stderr.buffer.write(result.stderr)
     sys.stderr.buffer.flush()
     raise typer.Exit(result.returncode if result.returncode >= 0 else 128 - result.returncode)
+
+
+@app.command()
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but this machine's own needs a token.")
+    ] = ("127.0.0.1"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8765,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="OPERANT_TOKEN",
+            help="What clients must show, at least 16 characters; the variable is seen by fewer eyes.",
+        ),
+    ] = None,
+    desktops: Annotated[int, typer.Option(min=1, help="Desktops to keep ready.")] = 2,
+    width: Width = 1280,
+    height: Height = 800,
+    idle: Annotated[
+        float, typer.Option(min=1, help="Seconds without a call after which a lease ends.")
+    ] = 300.0,
+    log_level: Annotated[str, typer.Option(help="DEBUG also shows each call.")] = "INFO",
+) -> None:
+    """Serve desktops of this machine to others, over HTTP. See environment.ui_env_urls of operant train vlm."""
+    try:
+        from operant.config.desktop import DesktopConfig
+        from operant.service.desktops.app import guard_settings
+        from operant.service.desktops.host import DesktopHost
+        from operant.service.desktops.server import serve_desktops
+    except ImportError as error:
+        raise MissingDependency(
+            f"serving desktops needs packages that are not installed ({error.name})",
+            hint='pip install "operant[service]"',
+        ) from error
+    config = guard_settings(host, port, token)
+    kept = DesktopHost(desktops, DesktopConfig.build(width=width, height=height), idle_s=idle)
+    serve_desktops(kept, config, level=log_level.upper())
 
 
 @app.command()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from operant.config.vlm_training import VLMTrainingConfig
 
 app = typer.Typer()
 
@@ -19,6 +22,16 @@ def vlm(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Build every part with a tiny model, make one update, and stop.")
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Run on Ray: local, auto, or ray://HOST:PORT.", show_default="in this process"),
+    ] = None,
+    mode: Annotated[
+        Literal["async", "sync"] | None,
+        typer.Option(
+            help="Actors go on while the learner learns, or wait for it.", show_default="as configured"
+        ),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Another value, as section.key=value; may be given several times."),
@@ -27,23 +40,48 @@ def vlm(
     """Train a vision-language model on sandboxed desktops by reinforcement learning."""
     from operant.config.vlm_training import VLMTrainingConfig
     from operant.config.yaml_file import load_yaml
+    from operant.errors import ConfigError
 
-    settings = load_yaml(config, VLMTrainingConfig, set_ or ())
+    settings = load_yaml(config, VLMTrainingConfig, [*(set_ or ()), *_staleness(mode)])
+    if mode == "async" and not settings.training.max_staleness:
+        raise ConfigError(
+            "training.max_staleness is 0, which is synchronous", hint="raise it, or say --mode sync"
+        )
     if dry_run:
         from operant.train.vlm.dry_run import dry_run as try_out
 
         typer.echo(json.dumps(try_out(settings), indent=1))
         return
 
-    from operant.train.vlm.run import VLMRun
-
-    run = VLMRun(settings, output, resume=resume, tell=lambda line: typer.echo(line, err=True))
     try:
-        model = run.train()
+        model = _train(settings, output, resume, cluster)
     except KeyboardInterrupt:
-        typer.echo(f"stopped after update {run.iteration}; the same command with --resume goes on", err=True)
+        typer.echo("stopped; the same command with --resume goes on", err=True)
         raise
-    finally:
-        run.close()
     typer.echo(str(model))
     typer.echo(f"operant eval --agent vlm:{model} --suite {settings.environment.suite}", err=True)
+
+
+def _staleness(mode: str | None) -> list[str]:
+    return ["training.max_staleness=0"] if mode == "sync" else []
+
+
+def _train(settings: VLMTrainingConfig, output: Path, resume: bool, cluster: str | None) -> Path | None:
+    def tell(line: str) -> None:
+        typer.echo(line, err=True)
+
+    if cluster is not None:
+        from operant.cluster.connection import check_address
+
+        check_address(cluster)
+        from operant.cluster.run import ClusterRun
+
+        return ClusterRun(settings, output, address=cluster, resume=resume, tell=tell).train()
+
+    from operant.train.vlm.run import VLMRun
+
+    run = VLMRun(settings, output, resume=resume, tell=tell)
+    try:
+        return run.train()
+    finally:
+        run.close()

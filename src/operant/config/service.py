@@ -45,8 +45,9 @@ class ServiceConfig(Config):
     checkpoints_dir: Path = Path("checkpoints")
     """Where models are looked for, besides the training runs."""
 
-    agent: str = "random"
-    """The agent that answers first: a name of ``operant.agents``, or module:factory."""
+    agent: str = "hierarchical"
+    """The agent that answers first: a name of ``operant.agents``, or module:factory. Unless one is chosen, ``random``
+    stands in where PyTorch is not installed."""
     checkpoint_agent: str = "hierarchical"
     """The agent that checkpoints belong to."""
 
@@ -74,6 +75,8 @@ class ServiceConfig(Config):
     """Questions that are answered together."""
     batch_wait_ms: float = Field(2.0, ge=0, le=1000)
     """How long the first question of a batch waits for others."""
+    inference_threads: int = Field(1, ge=1, le=256)
+    """Cores that a network uses; on small machines desktops and requests need the others."""
     queued_questions: int = Field(256, ge=1)
     """Questions that may wait."""
 

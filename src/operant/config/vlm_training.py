@@ -1,15 +1,16 @@
 """Settings of a training run of a vision-language agent: ``operant train vlm --config FILE``.
 
-Sections: model, prompt, sampling, environment, actor, training, and inference where a model server answers.
+Sections: model, prompt, sampling, environment, actor, training, inference where a model server answers, and cluster.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from operant.config.base import Config
+from operant.config.cluster import ClusterSettings
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
 
 __all__ = [
@@ -34,6 +35,21 @@ class EnvironmentSettings(Config):
     """Of the screen, in pixels."""
     height: int = Field(default=800, ge=64)
     """Of the screen, in pixels."""
+    ui_env_urls: tuple[str, ...] = ()
+    """Addresses of ``operant desktop serve`` on other machines, such as http://10.0.0.7:8765; desktops are
+    leased from them in turn. Left out, they run on this machine."""
+    ui_env_token_variable: str = "OPERANT_TOKEN"
+    """Environment variable with those servers' token."""
+    ui_env_timeout_s: float = Field(default=30.0, gt=0)
+    """Seconds for one call of theirs, beyond what the call itself may take."""
+
+    @field_validator("ui_env_urls")
+    @classmethod
+    def _addresses(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        for url in urls:
+            if not url.startswith(("http://", "https://")):
+                raise ValueError(f"{url!r} is no address: it begins with http:// or https://")
+        return urls
 
 
 class ActorSettings(Config):
@@ -123,7 +139,7 @@ class VLMTrainingConfig(Config):
     """A whole run."""
 
     model: ModelSettings
-    """What is trained; ``tiny:FAMILY`` makes a small one from scratch."""
+    """What is trained; ``tiny:FAMILY`` or ``tiny:FAMILY:WIDTHxLAYERS`` makes a small one from scratch."""
     prompt: PromptSettings = PromptSettings()
     """What it is told."""
     sampling: SamplingSettings = SamplingSettings()
@@ -136,6 +152,8 @@ class VLMTrainingConfig(Config):
     """Who collects experience."""
     training: TrainingSettings = TrainingSettings()
     """The learner."""
+    cluster: ClusterSettings = ClusterSettings()
+    """Where everybody is, with ``--cluster``."""
 
     @model_validator(mode="before")
     @classmethod
@@ -154,4 +172,6 @@ class VLMTrainingConfig(Config):
             raise ValueError("a model server takes adapters only: set model.use_lora")
         if self.training.algorithm in ("grpo", "rloo") and self.training.group_size < 2:
             raise ValueError(f"{self.training.algorithm} compares rollouts: set training.group_size above 1")
+        if self.cluster.environment_actors > self.actor.num_actors:
+            raise ValueError("an environment actor plays at least one episode: raise actor.num_actors")
         return self

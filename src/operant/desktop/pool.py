@@ -1,8 +1,8 @@
 """A pool of desktops: leases with an end, health checks, replacement and preparation in the background.
 
 Hands out desktops that are reset and answer, and takes back whatever state they are in. A sick desktop is
-closed and another started while others go on. Knows nothing of tasks; ``prepare`` runs whatever set-up the
-caller gives it, beside the episodes that run meanwhile.
+closed and another started while others go on; what could not be started is tried again later. Knows nothing of
+tasks; ``prepare`` runs whatever set-up the caller gives it, beside the episodes that run meanwhile.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from operant.errors import DesktopClosed, DesktopError, DesktopStartError, Opera
 __all__ = ["DesktopPool", "Lease", "PoolStatus"]
 
 START_TRIES = 3
+RETRY_S = 5.0  # after a desktop could not be started, until another try
 UPKEEP_THREADS = 4  # desktops being started or reset at once: more only get in each other's way
 
 
@@ -102,6 +103,8 @@ class DesktopPool:
         self._in_upkeep = 0
         self._replaced = 0
         self._expired = 0
+        self._missing = 0
+        self._retry_at = 0.0
         self._closed = False
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         reap()
@@ -289,8 +292,21 @@ class DesktopPool:
                 failure = DesktopStartError(f"a desktop could not be started: {error}")
         with self._changed:
             self._in_upkeep -= 1
-            self._failure = failure or self._failure
+            self._retry_at = 0.0
+            if failure is not None:
+                self._failure = failure
+                self._missing += 1
+                self._retry_at = time.monotonic() + RETRY_S
             self._changed.notify_all()
+
+    def _make_up(self) -> None:
+        """Try again to start one of those that could not be started."""
+        with self._changed:
+            if self._closed or not self._missing or time.monotonic() < self._retry_at:
+                return
+            self._missing -= 1
+            self._retry_at = time.monotonic() + RETRY_S
+        self._upkeep(self._start_another)
 
     def _expire(self) -> float | None:
         """End the leases whose time is up; returns how long until the next one's is."""
@@ -354,4 +370,5 @@ def _keep(reference: weakref.ref[DesktopPool]) -> None:
                 return
             pool._changed.wait(1.0 if wait is None else min(wait, 1.0))
         wait = pool._expire()
+        pool._make_up()
         del pool

@@ -6,6 +6,7 @@ off, what counts as success) and nothing of rewards beyond 1 for success, of spa
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from operant.errors import (
     ApplicationHung,
     DesktopError,
+    DesktopTimeout,
     InvalidAction,
     OperantError,
     TaskError,
@@ -122,6 +124,19 @@ class TaskEnvironment:
         return self._finish(self.desktop.frame(), outcome, verdict, terminated=terminated, invalid=invalid)
 
     def _judge(self, action: Action | None, terminated: bool) -> tuple[Outcome, Verdict]:
+        outcome, verdict = self._verdict(action, terminated)
+        if outcome in (Outcome.FAILURE, Outcome.TRUNCATED):
+            self._blame_the_desktop()
+        return outcome, verdict
+
+    def _blame_the_desktop(self) -> None:
+        """Raise if a part of it died meanwhile: without its window manager, say, nobody could have succeeded."""
+        check = getattr(self.desktop, "check", None)  # a live screen has nothing of the kind
+        if check is not None:
+            with contextlib.suppress(DesktopTimeout):  # a slow machine excuses nobody
+                check()
+
+    def _verdict(self, action: Action | None, terminated: bool) -> tuple[Outcome, Verdict]:
         if action is not None and action.kind is ActionKind.FAIL:
             return Outcome.FAILURE, Verdict(False, "the agent declared failure")
         answer = action.text if action is not None and action.kind is ActionKind.ANSWER else None

@@ -7,7 +7,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeVar, cast
 
 import torch
 import torch.distributed as dist
@@ -17,7 +20,9 @@ from torch.nn.parallel import DistributedDataParallel
 from operant.agents.trainable import Tensors, TrainablePolicy
 from operant.errors import ConfigError
 
-__all__ = ["Judge", "Peers", "join_peers", "leave_peers"]
+__all__ = ["Judge", "Peers", "join_peers", "leave_peers", "meet_peers"]
+
+T = TypeVar("T")
 
 
 class Judge(nn.Module):
@@ -72,6 +77,47 @@ class Peers:
         dist.all_reduce(least, op=dist.ReduceOp.MIN)
         return int(least[0])
 
+    def share(self, items: Sequence[T]) -> list[T]:
+        """The part of these that this process looks after; together they are all."""
+        return list(items[self.rank :: self.size])
+
+    def collect(self, share: Sequence[T]) -> list[T]:
+        """All items again, in order, of which each process has its ``share``."""
+        shares = self._exchange(share)
+        return [shares[index % self.size][index // self.size] for index in range(sum(map(len, shares)))]
+
+    def collect_all(self, items: Sequence[T]) -> list[T]:
+        """Everybody's items, whatever they are."""
+        return [item for part in self._exchange(items) for item in part]
+
+    def _exchange(self, items: Sequence[T]) -> list[list[T]]:
+        if self.size == 1:
+            return [list(items)]
+        parts: list[Any] = [None] * self.size
+        dist.all_gather_object(parts, list(items))
+        return parts
+
+    def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Give every process the sum of all gradients, in one message; one that has none adds nothing."""
+        if self.size == 1:
+            return
+        for parameter in parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        gradients = [cast(Tensor, parameter.grad) for parameter in parameters]
+        flat = torch.cat([gradient.float().flatten() for gradient in gradients])
+        dist.all_reduce(flat)
+        for gradient, part in zip(
+            gradients, torch.split(flat, [one.numel() for one in gradients]), strict=True
+        ):
+            gradient.copy_(part.view_as(gradient))
+
+    def agree(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Everybody takes over what the first process has."""
+        if self.size > 1:
+            for parameter in parameters:
+                dist.broadcast(parameter.data, 0)
+
     def moments(self, values: Tensor) -> tuple[float, float]:
         """Mean and standard deviation of the values of all processes together."""
         many = values.double()
@@ -94,6 +140,14 @@ def join_peers(device: str = "cpu") -> Peers:
     on = torch.device("cuda", local) if device == "cuda" else torch.device(device)
     dist.init_process_group("nccl" if on.type == "cuda" else "gloo")
     return Peers(rank, size, on)
+
+
+def meet_peers(rank: int, size: int, address: str, device: torch.device, timeout_s: float) -> Peers:
+    """Meet the others at ``tcp://host:port`` of the first one."""
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    wait = timedelta(seconds=timeout_s)
+    dist.init_process_group(backend, init_method=address, rank=rank, world_size=size, timeout=wait)
+    return Peers(rank, size, device)
 
 
 def leave_peers(peers: Peers) -> None:

@@ -25,16 +25,16 @@ from operant.config.vlm import PromptSettings
 from operant.desktop.pool import DesktopPool
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import DesktopClosed, OperantError
-from operant.rollout.admission import Admission
 from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.loop import Limits, Stopped, run_episode
 from operant.rollout.store import EpisodeWriter
 from operant.tasks.task import Task
 from operant.types import Observation, Outcome
 
-__all__ = ["ActorStats", "Job", "Jobs", "MultiActorRunner", "Rewards", "TaskRunner"]
+__all__ = ["ActorStats", "Gate", "Job", "Jobs", "MultiActorRunner", "Rewards", "TaskRunner"]
 
 TRIES = 3
+PAUSE_S = 1.0
 GOODBYE_S = 10.0
 
 
@@ -63,6 +63,16 @@ class Jobs(Protocol):
     """Where actors get their work from. Safe for threads."""
 
     def take(self) -> Job: ...
+
+
+class Gate(Protocol):
+    """Who lets rollouts begin: ``operant.rollout.admission.Admission``, or one far away. Safe for threads."""
+
+    def enter(self, stop: threading.Event) -> bool: ...
+
+    def leave(self, *, accepted: bool) -> None: ...
+
+    def wake(self) -> None: ...
 
 
 class TaskRunner:
@@ -205,7 +215,7 @@ class MultiActorRunner:
         num_actors: int,
         runner: TaskRunner,
         jobs: Jobs,
-        admission: Admission,
+        admission: Gate,
         sink: Callable[[Trajectory], None],
         on_dropped: Callable[[Job], None] = lambda job: None,
     ) -> None:
@@ -235,6 +245,13 @@ class MultiActorRunner:
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join(max(0.0, until - time.monotonic()))
+
+    def join(self) -> None:
+        """Wait until no more work is given out, or somebody fails, which is raised here."""
+        for thread in self._threads:
+            thread.join()
+        if self.failure is not None:
+            raise self.failure
 
     def __enter__(self) -> MultiActorRunner:
         self.start()
@@ -289,6 +306,7 @@ class MultiActorRunner:
         except OperantError as error:
             logger.warning("{}: {}", job.task.id, error.message)
             trajectory = None
+            self._stop.wait(PAUSE_S)  # no desktop to be had: asking all the time brings none
         with self._lock:
             self.stats.playing_s += time.perf_counter() - began
             self.stats.episodes += 1

@@ -43,6 +43,19 @@ class Admission:
             self.running += 1
             return True
 
+    def try_enter(self) -> bool:
+        """Count a rollout as running if it may begin now."""
+        with self._changed:
+            if self.room <= 0:
+                return False
+            self.running += 1
+            return True
+
+    def adopt(self) -> None:
+        """Count a rollout as running that began before an interruption."""
+        with self._changed:
+            self.running += 1
+
     def leave(self, *, accepted: bool) -> None:
         """A rollout has ended; one that was lost to the machine is not accepted and makes room for another."""
         with self._changed:
@@ -70,4 +83,8 @@ class Admission:
         return {"version": self.version, "accepted": self.accepted}
 
     def restore(self, state: Mapping[str, int]) -> None:
-        self.version, self.accepted, self.running = state["version"], state["accepted"], 0
+        """Go on from there; rollouts that run on through an interruption are ``running``."""
+        with self._changed:
+            self.version, self.accepted = state["version"], state["accepted"]
+            self.running = state.get("running", 0)
+            self._changed.notify_all()

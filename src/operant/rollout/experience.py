@@ -1,17 +1,19 @@
 """Finished trajectories on disk until they are learned from, so that a crash loses none.
 
-One file each, whole or not there. Files that were cut short are named and left aside, never fatal.
+One file each, whole or not there. Files that were cut short are named and left aside, never fatal. A ledger has a
+line for each episode that ever ended here, for people and for proofs that none was lost.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 import zipfile
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 from loguru import logger
@@ -21,7 +23,10 @@ from operant.agents.vlm.trajectory import Trajectory
 from operant.errors import ResultsError
 from operant.rollout.png import png_bytes
 
-__all__ = ["ExperienceStore", "read_trajectory", "write_trajectory"]
+__all__ = ["ExperienceStore", "decode", "encode", "read_trajectory", "write_trajectory"]
+
+LEDGER = "ledger.jsonl"
+NO_PICTURE = np.empty((0, 0, 3), np.uint8)
 
 
 class ExperienceStore:
@@ -29,61 +34,109 @@ class ExperienceStore:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self.torn: list[Path] = []
+        """Files that were found cut short."""
 
     def add(self, trajectory: Trajectory) -> None:
+        self.keep(trajectory, encode(trajectory))
+
+    def keep(self, trajectory: Trajectory, data: bytes) -> None:
+        """Add one that was encoded elsewhere."""
         if not trajectory.id:
             raise ResultsError("a trajectory without an id can't be kept")
-        write_trajectory(self._path(trajectory.id), trajectory)
+        _write(self._path(trajectory.id), data)
+        line = {
+            "id": trajectory.id,
+            "task": trajectory.task,
+            "seed": trajectory.seed,
+            "outcome": trajectory.outcome.value,
+            "reward": trajectory.total_reward(),
+            "turns": len(trajectory),
+            "oldest_version": trajectory.oldest_version,
+            "time": round(time.time(), 3),
+        }
+        with open(self.directory / LEDGER, "a", encoding="utf-8") as ledger:
+            ledger.write(json.dumps(line) + "\n")
 
-    def load(self, known: Iterable[str] = ()) -> list[Trajectory]:
+    def read(self, id: str) -> bytes:
+        """One that is there, as it was encoded."""
+        try:
+            return self._path(id).read_bytes()
+        except OSError as error:
+            raise ResultsError(f"the episode {id} can't be read: {error}") from error
+
+    def load(self, known: Iterable[str] = (), *, pictures: bool = True) -> list[Trajectory]:
         """Everything that is there, except what was learned from already."""
         known = set(known)
+        self.torn = []
         found = []
         for path in sorted(self.directory.glob("*.npz")):
+            if unquote(path.stem) in known:
+                continue
             try:
-                trajectory = read_trajectory(path)
+                found.append(read_trajectory(path, pictures=pictures))
             except ResultsError as error:
                 logger.warning("{}", error.message)
-                continue
-            if trajectory.id not in known:
-                found.append(trajectory)
+                self.torn.append(path)
         return found
 
     def discard(self, ids: Iterable[str]) -> None:
         """These were learned from, and a checkpoint says so."""
+        there = {path.name for path in self.directory.glob("*.npz")}
         for id in ids:
-            self._path(id).unlink(missing_ok=True)
+            path = self._path(id)
+            if path.name in there:
+                path.unlink(missing_ok=True)
 
     def _path(self, id: str) -> Path:
         return self.directory / f"{quote(id, safe='')}.npz"
 
 
 def write_trajectory(path: Path, trajectory: Trajectory) -> None:
+    _write(path, encode(trajectory))
+
+
+def encode(trajectory: Trajectory) -> bytes:
+    """Everything, with its pictures as PNGs: about a hundredth of their size in memory."""
     form = trajectory.plain()
     pictures = {
         f"image_{number}": np.frombuffer(png_bytes(image), np.uint8)
         for number, image in enumerate(form.pop("images"))
     }
     about = np.frombuffer(json.dumps(form).encode(), np.uint8)
+    buffer = BytesIO()
+    np.savez(buffer, about=about, **pictures)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def _write(path: Path, data: bytes) -> None:
     temporary = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
-            np.savez(file, about=about, **pictures)  # type: ignore[arg-type]
+        temporary.write_bytes(data)
         os.replace(temporary, path)
     except OSError as error:
         raise ResultsError(f"{path} can't be written: {error}") from error
 
 
-def read_trajectory(path: Path) -> Trajectory:
+def read_trajectory(path: Path, *, pictures: bool = True) -> Trajectory:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        return decode(path.read_bytes(), pictures=pictures)
+    except (OSError, ResultsError) as error:
+        why = error.message if isinstance(error, ResultsError) else str(error)
+        raise ResultsError(f"{path} is no whole trajectory: {why}") from error
+
+
+def decode(data: bytes, *, pictures: bool = True) -> Trajectory:
+    """The opposite of ``encode``; without its pictures it is a hundred times faster."""
+    try:
+        with np.load(BytesIO(data), allow_pickle=False) as file:
             form = json.loads(file["about"].tobytes())
             names = sorted((name for name in file.files if name != "about"), key=_number)
-            form["images"] = [_picture(file[name].tobytes()) for name in names]
+            form["images"] = [_picture(file[name].tobytes()) if pictures else NO_PICTURE for name in names]
         return Trajectory.from_plain(form)
-    except (OSError, ValueError, KeyError, IndexError, TypeError, zipfile.BadZipFile) as error:
-        raise ResultsError(f"{path} is no whole trajectory: {error}") from error
+    except (OSError, EOFError, ValueError, KeyError, IndexError, TypeError, zipfile.BadZipFile) as error:
+        raise ResultsError(f"{type(error).__name__}: {error}") from error
 
 
 def _number(name: str) -> int:

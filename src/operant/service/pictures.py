@@ -51,8 +51,10 @@ def decode_picture(data: bytes, max_pixels: int) -> npt.NDArray[np.uint8]:
                     )
                 if min(width, height) < SMALLEST:
                     raise BadPicture(f"a picture of {width}x{height} pixels is no screen")
-                return np.asarray(picture.convert("RGB"))
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+                return np.asarray(picture if picture.mode == "RGB" else picture.convert("RGB"))
+    except Image.DecompressionBombError as error:  # so large that Pillow would not even open it
+        raise BodyTooLarge(f"a picture with too many pixels: at most {max_pixels} are taken") from error
+    except (OSError, ValueError, SyntaxError) as error:
         raise BadPicture(
             "the screenshot is no picture that can be read", hint="send a whole PNG, JPEG or WebP file"
         ) from error

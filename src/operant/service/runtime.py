@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,6 +40,7 @@ __all__ = ["Runtime"]
 
 DESK_THREADS = 32  # requests that wait for a desktop at once
 WATCH_THREADS = 4  # pictures that are encoded at once; those who watch never wait for those who act
+READ_THREADS = max(2, os.cpu_count() or 2)  # pictures that are decoded at once: one keeps a core busy
 EXPIRE_EVERY_S = 1.0
 
 P = ParamSpec("P")
@@ -65,6 +67,8 @@ class Runtime:
             config.agent,
             (config.checkpoints_dir, config.runs_dir),
             config.checkpoint_agent,
+            chosen="agent" in config.model_fields_set,
+            threads=config.inference_threads,
             factory=predictors,
         )
         self.sessions = Sessions(
@@ -93,6 +97,7 @@ class Runtime:
         self._seen_expired = self._seen_returned = 0
         self._desk = ThreadPoolExecutor(DESK_THREADS, "operant-desk")
         self._windows = ThreadPoolExecutor(WATCH_THREADS, "operant-watch")
+        self._readers = ThreadPoolExecutor(READ_THREADS, "operant-read")
         self._batcher: Batcher | None = None
         self._upkeep: asyncio.Task[None] | None = None
         self._starting: threading.Thread | None = None
@@ -139,7 +144,7 @@ class Runtime:
         if self._batcher is not None:
             await self._batcher.close()
         await asyncio.to_thread(self._tear_down)
-        for threads in (self._desk, self._windows):
+        for threads in (self._desk, self._windows, self._readers):
             threads.shutdown(wait=False, cancel_futures=True)
 
     def _tear_down(self) -> None:
@@ -189,6 +194,11 @@ class Runtime:
         """Look at a desktop in a thread that no action can hold up."""
         call: Any = lambda: work(*args, **kwargs)  # noqa: E731
         return await asyncio.get_running_loop().run_in_executor(self._windows, call)
+
+    async def read(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Decode something that was sent, in one of a few threads: it waits for nothing but a core."""
+        call: Any = lambda: work(*args, **kwargs)  # noqa: E731
+        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
 
     def _ended(self, attempt: Attempt, result: EpisodeResult) -> None:
         self.metrics.ended(attempt.task.id, attempt.task.difficulty.value, result.outcome.value)

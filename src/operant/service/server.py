@@ -14,7 +14,7 @@ from operant.service.logs import set_up_logging
 from operant.service.runtime import Runtime
 from operant.service.stream.viewer import MESSAGE_BYTES
 
-__all__ = ["serve"]
+__all__ = ["listen", "serve"]
 
 GOODBYE_S = 5  # how long requests that are under way have when the service stops
 
@@ -22,7 +22,7 @@ GOODBYE_S = 5  # how long requests that are under way have when the service stop
 def serve(config: ServiceConfig, runtime: Runtime | None = None, *, level: str = "INFO") -> None:
     """Returns when the service has stopped and every desktop is closed."""
     set_up_logging(config.log_format, level)
-    listening = _listen(config.host, config.port)
+    listening = listen(config.host, config.port)
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     server = uvicorn.Server(
@@ -39,7 +39,8 @@ def serve(config: ServiceConfig, runtime: Runtime | None = None, *, level: str =
     server.run(sockets=[listening])
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is bound; a port that is taken is an error at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

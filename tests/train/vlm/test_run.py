@@ -15,6 +15,7 @@ from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import CheckpointError, ConfigError, TaskError
 from operant.learn.vlm.checkpoint import newest
+from operant.learn.vlm.entropulse import Entropulse
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.train.vlm.run import VLMRun
 from operant.types import Outcome, Size
@@ -113,11 +114,13 @@ def test_episodes_that_ended_before_a_crash_are_learned_after_it(tmp_path: Path)
     half = [replace(example, id="left-half", group="fake/press-button-v1#5@91")]
     known = replace(example, id=first.trainer.used[0], group="fake/press-button-v1#5@92")
     for one in (*whole, *half, known):
-        first.store.add(one)
-    (first.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
-    second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True)
+        first.collection.store.add(one)
+    (first.collection.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
+    told: list[str] = []
+    second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True, tell=told.append)
     assert known.id in second.trainer.used
     second.train()
+    assert "; 1 more were cut short and are left out" in told[0]
     second.close()
     assert {one.id for one in (*whole, *half)} <= set(second.trainer.used)
     assert second.trainer.used.count(known.id) == 1
@@ -128,6 +131,42 @@ def _a_trajectory(training: VLMRun) -> Trajectory:
     prompt = Prompt.of(np.zeros((size.height, size.width, 3), np.uint8), "Task")
     answer = Generation("x", (300, 301), (-6.0, -6.0), (1, 1))
     return Trajectory("fake/press-button-v1", (Turn(prompt, answer),), Outcome.FAILURE, seed=5)
+
+
+def test_lost_entropy_brings_a_supervised_phase_and_then_learning_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = Entropulse.observe
+    falling = iter([3.0, 2.0, 1.0, 3.0, 2.9, 2.8])  # the level after the phase is new
+    monkeypatch.setattr(Entropulse, "observe", lambda self, reward, _: watch(self, reward, next(falling)))
+    pulse = {"window": 1, "entropy_fraction": 0.9, "min_gain": 0.5, "cooldown": 0, "epochs": 2}
+    config = settings(training={"num_iterations": 4, "entropulse": pulse})
+    training = run(tmp_path, config)
+    assert training.parts.successes is not None
+    success = replace(_a_trajectory(training), outcome=Outcome.SUCCESS, id="an earlier success")
+    training.parts.successes.add([success.with_rewards([1.0])])
+    training.train()
+    training.close()
+    phases = [line.get("entropulse_phases") for line in lines(tmp_path)]
+    assert phases == [None, 1.0, None, None]
+    assert lines(tmp_path)[1]["entropulse_examples"] >= 1
+    assert training.trainer.version == 5  # four updates and the phase
+    again = run(tmp_path, settings(training={"num_iterations": 5, "entropulse": pulse}), resume=True)
+    assert again.parts.pulse is not None
+    assert again.parts.pulse.phases == 1
+    assert again.parts.successes is not None
+    assert "an earlier success" in {one.id for one in again.parts.successes.sample(8)}
+    again.train()
+    again.close()
+    assert again.iteration == 5
+
+
+def test_no_phase_without_a_success_to_learn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Entropulse, "due", property(lambda self: True))
+    training, _ = train(tmp_path, settings(training={"entropulse": {}}))
+    assert training.parts.pulse is not None
+    assert training.parts.pulse.phases == 0
+    assert all("entropulse_phases" not in line for line in lines(tmp_path))
 
 
 def test_two_learners_in_one_directory_are_refused(tmp_path: Path) -> None:

@@ -42,6 +42,14 @@ class HierarchicalAgent(BatchedAgent):
         self.deterministic = deterministic
         self.observation_type = "screenshot_a11y_tree" if self.policy.perception.with_tree else "screenshot"
         self.fingerprint = self.policy.fingerprint
+        self.parameter_count = self.policy.parameter_count
+        encoder = self.policy.config.encoder
+        self.details = {
+            "vision": encoder.vision,
+            "screen": list(encoder.screen),
+            "widgets": encoder.widgets,
+            "meta_actions": list(self.policy.config.manager.kinds),
+        }
         self._random = torch.Generator()
 
     def begin(self, task: TaskView) -> None:

@@ -1,15 +1,15 @@
-"""Vision-language models of a few hundred thousand parameters, made on the spot: no network, no GPU.
+"""Vision-language models of a few hundred thousand to a few million parameters, made on the spot, without network or GPU.
 
-Each is a real model of its family with random weights, a tokenizer trained here on the words of actions, and
-the family's own processor, saved in the layout that the HuggingFace loaders read. For tests, for trying a
-training set-up before the large model is at hand, and as the start of a small agent that is trained from
-scratch.
+Each is a real model of its family with random weights, a tokenizer trained here on the words of actions (and of
+tasks, if they are given), and the family's own processor, saved in the layout that the HuggingFace loaders read.
+For tests, for trying a training set-up before the large model is at hand, and as the start of a small agent that
+is trained from scratch.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from operant.errors import ModelError
 __all__ = ["TINY_FAMILIES", "build_tiny_vlm"]
 
 VOCABULARY = 640
+KEYS = ("enter", "tab", "esc", "ctrl s", "ctrl c", "+", "-", "*", "/")
+PHRASE_COUNT = 50  # how often the tokenizer is shown each phrase
 #: Random weights this wide learn from scratch; the usual 0.02 hardly lets the picture through.
 SPREAD = 0.08
 PAD, END = "<|endoftext|>", "<|im_end|>"
@@ -41,9 +43,18 @@ _TURNS = (
 
 
 def build_tiny_vlm(
-    directory: Path | str, family: str = "qwen2_vl", *, seed: int = 0, width: int = 64, layers: int = 2
+    directory: Path | str,
+    family: str = "qwen2_vl",
+    *,
+    seed: int = 0,
+    width: int = 64,
+    layers: int = 2,
+    phrases: Sequence[str] = (),
 ) -> Path:
-    """Make a model with its processor in ``directory``; ``family`` is a key of ``TINY_FAMILIES``."""
+    """Make a model with its processor in ``directory``; ``family`` is a key of ``TINY_FAMILIES``.
+
+    ``phrases`` are words that it will read often: its tokenizer finds them short.
+    """
     import torch
     from transformers import AutoModelForImageTextToText
 
@@ -57,7 +68,7 @@ def build_tiny_vlm(
     directory = Path(directory)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        config, processor = TINY_FAMILIES[family](width, layers)
+        config, processor = TINY_FAMILIES[family](width, layers, phrases)
         model = AutoModelForImageTextToText.from_config(config)
         model.generation_config.pad_token_id = processor.tokenizer.pad_token_id
         model.generation_config.eos_token_id = processor.tokenizer.eos_token_id
@@ -69,7 +80,7 @@ def build_tiny_vlm(
 # Tokenizers.
 
 
-def _tokenizer(special: tuple[str, ...], end: str) -> Any:
+def _tokenizer(special: tuple[str, ...], end: str, phrases: Sequence[str]) -> Any:
     """Bytes, merged where the words of actions repeat; each digit is a token, so that numbers are alike."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -88,7 +99,7 @@ def _tokenizer(special: tuple[str, ...], end: str) -> Any:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_sentences(), trainer)
+    tokenizer.train_from_iterator(_sentences(phrases), trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
@@ -98,8 +109,10 @@ def _tokenizer(special: tuple[str, ...], end: str) -> Any:
     )
 
 
-def _sentences() -> Iterator[str]:
+def _sentences(phrases: Sequence[str]) -> Iterator[str]:
     """What the tokenizer should find short: answers in every format, and how tasks are worded."""
+    for phrase in phrases:
+        yield from [phrase] * PHRASE_COUNT
     draw = random.Random(0)
     words = ("Press", "Click", "Type", "Open", "the button", "the field", "Save", "Cancel", "Enter", "name")
     for _ in range(400):
@@ -107,15 +120,18 @@ def _sentences() -> Iterator[str]:
         word = draw.choice(words)
         yield f"Action: click(start_box='({x},{y})')"
         yield f"Action: type(content='{word}')"
+        yield f"Action: hotkey(key='{draw.choice(KEYS)}')"
         yield f'{{"kind": "click", "point": [0.{x}, 0.{y}]}}'
         yield f'{{"kind": "type", "text": "{word}"}}'
         yield f"pyautogui.click({x}, {y})"
         yield f"Agent.click([{x}, {y}])"
-        yield f"Task: {word} {draw.choice(words)}.\n"
+        yield f"Task: {word} {draw.choice(words)}.\nDone so far:\n"
         yield "Action: finished()" if x % 2 else '{"kind": "done"}'
 
 
-# One function a family: its configuration and its processor, for a width and a number of layers.
+# One function a family: its configuration and its processor, for a width, a number of layers and phrases.
+
+Maker = Callable[[int, int, Sequence[str]], tuple[Any, Any]]
 
 
 def _ids(tokenizer: Any, **tokens: str) -> dict[str, int]:
@@ -140,25 +156,26 @@ def _text(tokenizer: Any, width: int, layers: int, **more: Any) -> dict[str, Any
 
 
 def _qwen(
-    name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, **language: Any
-) -> Callable[[int, int], Any]:
-    def make(width: int, layers: int) -> tuple[Any, Any]:
+    name: str, eye: Callable[[int, int], dict[str, Any]], patch: int, *, head_dim: bool = False
+) -> Maker:
+    def make(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
         import transformers
         from transformers import AutoConfig
         from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
         from operant.agents.vlm.loading import image_only
 
-        tokenizer = _tokenizer(QWEN_TOKENS, END)
+        tokenizer = _tokenizer(QWEN_TOKENS, END, phrases)
         quarter = width // 4 // 2  # rotary frequencies of a head, shared out over time, height and width
         rope = {
             "rope_type": "default",
             "rope_theta": 10_000.0,
             "mrope_section": [quarter - 2 * (quarter * 3 // 8), quarter * 3 // 8, quarter * 3 // 8],
         }
+        heads = {"head_dim": width // 4} if head_dim else {}  # others derive it
         config = AutoConfig.for_model(
             name,
-            text_config=_text(tokenizer, width, layers, rope_parameters=rope, **language),
+            text_config=_text(tokenizer, width, layers, rope_parameters=rope, **heads),
             vision_config={"depth": 2, "initializer_range": SPREAD, **eye(width, patch)},
             **_ids(
                 tokenizer,
@@ -226,13 +243,13 @@ def _qwen3_eye(width: int, patch: int) -> dict[str, Any]:
     }
 
 
-def _idefics(name: str) -> Callable[[int, int], Any]:
-    def make(width: int, layers: int) -> tuple[Any, Any]:
+def _idefics(name: str) -> Maker:
+    def make(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
         from transformers import AutoConfig, Idefics3Processor
         from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 
         side, patch, scale = 64, 8, 2
-        tokenizer = _tokenizer(IDEFICS_TOKENS, "<end_of_utterance>")
+        tokenizer = _tokenizer(IDEFICS_TOKENS, "<end_of_utterance>", phrases)
         config = AutoConfig.for_model(
             name,
             text_config=_text(tokenizer, width, layers, model_type="llama", head_dim=width // 4),
@@ -263,12 +280,12 @@ def _idefics(name: str) -> Callable[[int, int], Any]:
     return make
 
 
-def _llava(width: int, layers: int) -> tuple[Any, Any]:
+def _llava(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
     from transformers import AutoConfig, LlavaProcessor
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
     side, patch = 64, 8
-    tokenizer = _tokenizer(LLAVA_TOKENS, END)
+    tokenizer = _tokenizer(LLAVA_TOKENS, END, phrases)
     config = AutoConfig.for_model(
         "llava",
         text_config=_text(tokenizer, width, layers, model_type="llama", head_dim=width // 4),
@@ -301,10 +318,10 @@ def _llava(width: int, layers: int) -> tuple[Any, Any]:
     return config, processor
 
 
-TINY_FAMILIES: dict[str, Callable[[int, int], Any]] = {
+TINY_FAMILIES: dict[str, Maker] = {
     "qwen2_vl": _qwen("qwen2_vl", _qwen2_eye, 14),
     "qwen2_5_vl": _qwen("qwen2_5_vl", _qwen25_eye, 14),
-    "qwen3_vl": _qwen("qwen3_vl", _qwen3_eye, 16, head_dim=16),
+    "qwen3_vl": _qwen("qwen3_vl", _qwen3_eye, 16, head_dim=True),
     "smolvlm": _idefics("smolvlm"),
     "idefics3": _idefics("idefics3"),
     "llava": _llava,

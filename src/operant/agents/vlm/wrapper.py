@@ -276,7 +276,7 @@ class VLMWrapper:
         self.model.save_pretrained(directory)
         if not self.adapted:
             self.processor.save_pretrained(directory)
-        self._save_about(directory)
+        self.save_about(directory)
         return directory
 
     def save_merged(self, directory: Path | str) -> Path:
@@ -288,10 +288,11 @@ class VLMWrapper:
         directory = Path(directory)
         merged(copy.deepcopy(self.model)).save_pretrained(directory)
         self.processor.save_pretrained(directory)
-        self._save_about(directory)
+        self.save_about(directory)
         return directory
 
-    def _save_about(self, directory: Path) -> None:
+    def save_about(self, directory: Path) -> None:
+        """How it is to be asked, for whoever loads it from there."""
         about = {
             "model": {"max_pixels": self.settings.max_pixels},
             "prompt": self.prompt.model_dump(),

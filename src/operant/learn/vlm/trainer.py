@@ -1,7 +1,8 @@
 """The learner: takes trajectories, makes updates, and counts versions. Any algorithm, any policy.
 
 Knows nothing of desktops, actors or queues. Nothing is trained on twice: the ids of trajectories that were used
-are part of its state. An update that is not finite is skipped; several in a row are an error.
+are part of its state. An update that is not finite is skipped; several in a row are an error. With ``peers``, each
+process works on its share of every batch; all get the same trajectories and end with the same weights.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from operant.agents.vlm.trajectory import Trajectory, Turn
 from operant.errors import ConfigError, TrainingDiverged
+from operant.learn.ddp import Peers
 from operant.learn.vlm.base import Algorithm, Batch, Example, Metrics, Policy
 from operant.learn.vlm.critic import ValueHead
 
@@ -46,6 +48,7 @@ class Trainer:
         target_kl: float | None = None,
         shared_critic: bool = False,
         seed: int = 0,
+        peers: Peers | None = None,
     ) -> None:
         if min(batch_size, micro_batch) < 1:
             raise ConfigError("a batch has at least one turn")
@@ -54,6 +57,7 @@ class Trainer:
         self.batch_size = batch_size
         self.micro_batch = min(micro_batch, batch_size)
         self.max_grad_norm = max_grad_norm
+        self.peers = peers or Peers()
         self.target_kl = target_kl
         """Stop an update's epochs when the policy has moved so far."""
         self.version = 0
@@ -75,6 +79,11 @@ class Trainer:
         self._random = random.Random(seed)
         self._used: dict[str, None] = {}
         self._broken = 0
+        self.peers.agree(self._parameters)
+
+    @property
+    def _parameters(self) -> list[nn.Parameter]:
+        return [*self.trained.values(), *(self.critic.parameters() if self.critic else ())]
 
     # Updating.
 
@@ -99,7 +108,7 @@ class Trainer:
         metrics["examples"] = float(len(examples))
         if not examples:
             return metrics
-        sums = _Sums()
+        sums = _Sums(self.peers)
         for _ in range(algorithm.epochs):
             for batch in self._batches(examples):
                 self._step(batch, algorithm, sums)
@@ -143,7 +152,7 @@ class Trainer:
     def _look(self, turns: Sequence[Turn]) -> list[tuple[float, tuple[float, ...]]]:
         """(value, log-probabilities of the tokens) of each turn, as the policy is now."""
         found: list[tuple[float, tuple[float, ...]]] = []
-        for part in _parts(turns, self.micro_batch):
+        for part in _parts(self.peers.share(turns), self.micro_batch):
             judged = self.model.judge(
                 [turn.prompt for turn in part], [turn.answer.token_ids for turn in part]
             )
@@ -151,7 +160,7 @@ class Trainer:
             for row, turn in enumerate(part):
                 length = len(turn.answer.token_ids)
                 found.append((values[row].item(), tuple(judged.log_probs[row, :length].tolist())))
-        return found
+        return self.peers.collect(found)
 
     def _batches(self, examples: list[Example]) -> Iterator[list[Example]]:
         shuffled = self._random.sample(examples, len(examples))
@@ -163,7 +172,7 @@ class Trainer:
         ordered = sorted(batch, key=lambda example: len(example.turn.answer.token_ids))
         self.optimiser.zero_grad(set_to_none=True)
         finite = True
-        for part in _parts(ordered, self.micro_batch):
+        for part in _parts(self.peers.share(ordered), self.micro_batch):
             judged = self.model.judge(
                 [example.turn.prompt for example in part],
                 [example.turn.answer.token_ids for example in part],
@@ -176,6 +185,8 @@ class Trainer:
             entropy = judged.entropy[judged.mask].mean().item()
             share = len(batch) / len(part)
             sums.add({"loss": loss.item() * share, "entropy": entropy, **metrics}, len(part))
+        self.peers.sum_gradients(self._parameters)
+        finite = not self.peers.any(not finite)
         norm = self._clip()
         sums.add({"grad_norm": norm}, len(batch))
         self._apply(finite and math.isfinite(norm))
@@ -235,9 +246,10 @@ class Trainer:
 
 
 class _Sums:
-    """Means of what was measured, weighted by turns."""
+    """Means of what was measured, weighted by turns, over all processes that learn together."""
 
-    def __init__(self) -> None:
+    def __init__(self, peers: Peers) -> None:
+        self._peers = peers
         self._totals: dict[str, float] = {}
         self._counts: dict[str, float] = {}
         self._last: dict[str, float] = {}
@@ -249,17 +261,25 @@ class _Sums:
             self._last[name] = value
 
     def last(self, name: str) -> float:
-        return self._last.get(name, 0.0)
+        """The same for all, so that they decide alike."""
+        return self._peers.mean(self._last.get(name, 0.0))
 
     def means(self) -> Metrics:
-        return {name: total / self._counts[name] for name, total in self._totals.items()}
+        mine = [(name, self._totals[name], self._counts[name]) for name in self._totals]
+        totals: dict[str, float] = {}
+        counts: dict[str, float] = {}
+        for name, total, count in self._peers.collect_all(mine):
+            totals[name] = totals.get(name, 0.0) + total
+            counts[name] = counts.get(name, 0.0) + count
+        return {name: total / counts[name] for name, total in totals.items()}
 
 
 def _about(trajectories: Sequence[Trajectory], version: int) -> Metrics:
     experience = [one for one in trajectories if one.outcome.is_experience]
     turns = [turn for one in experience for turn in one.turns]
     count = max(1, len(experience))
-    ages = [version - drawn for turn in turns for drawn in turn.answer.versions]
+    # Tokens of a future that a crash took back are not older than now.
+    ages = [max(0, version - drawn) for turn in turns for drawn in turn.answer.versions]
     return {
         "trajectories": float(len(experience)),
         "reward": sum(one.total_reward() for one in experience) / count,

@@ -13,6 +13,7 @@ from operant.errors import OperantError
 from operant.rollout.describe import describe
 from operant.rollout.episode import EpisodeResult, Step
 from operant.service.attempts.free import is_free
+from operant.service.masking import mask_text
 from operant.tasks.task import Task
 from operant.types import ActionKind, Observation, Outcome, Size
 
@@ -65,6 +66,11 @@ class Attempt:
     @property
     def over(self) -> bool:
         return self.status in Status.OVER
+
+    @property
+    def instruction(self) -> str:
+        """What is wanted, as it may be told."""
+        return mask_text(self.task.instruction, self.secrets)
 
     @property
     def free(self) -> bool:

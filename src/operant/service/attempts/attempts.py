@@ -172,7 +172,7 @@ class Attempts:
         try:
             with self._on(attempt, session) as place:
                 attempt.session = place.id
-                with place.working(attempt.id, attempt.task.instruction, attempt.model):
+                with place.working(attempt.id, attempt.instruction, attempt.model):
                     attempt.move(Status.RUNNING)
                     return self._play(attempt, agent, place, directory), directory
         finally:

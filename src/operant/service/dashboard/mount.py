@@ -9,6 +9,7 @@ from fastapi import FastAPI, Form, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from nicegui import ui
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 
 from operant.service.dashboard import control, episodes, frame, overview, results, tasks, training, wall
@@ -56,7 +57,9 @@ def mount_dashboard(app: FastAPI, runtime: Runtime) -> None:
     @app.api_route(
         "/api/{rest:path}", include_in_schema=False, methods=["GET", "POST", "PUT", "DELETE", "PATCH"]
     )
-    async def nothing(rest: str) -> None:
+    async def nothing(rest: str, request: Request) -> None:
+        if any(route.matches(request.scope)[0] is Match.PARTIAL for route in app.routes):
+            raise HTTPException(405, "this address does not answer to that method")
         raise HTTPException(404, "there is nothing at this address")
 
     for page in (overview, wall, control, training, tasks, episodes, results):

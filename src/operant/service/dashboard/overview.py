@@ -84,7 +84,7 @@ async def _attempts() -> None:
                 outcome_pill(attempt.result.outcome)
             else:
                 pill(attempt.status, "wait" if not attempt.over else "soft")
-            ui.label(attempt.task.instruction).classes("grow ellipsis").style("min-width:0")
+            ui.label(attempt.instruction).classes("grow ellipsis").style("min-width:0")
             ui.label(f"{len(attempt.steps)} steps").classes("op-sub text-no-wrap")
             if attempt.result is not None:
                 ui.link("replay", f"/episodes/{attempt.result.episode}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nicegui import ui
@@ -13,7 +14,7 @@ from operant.service.dashboard.charts import Points, curve, options
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, pill, runtime
 from operant.service.routes.training import start_run
 from operant.service.schemas.training import StartTraining
-from operant.service.training.progress import Progress
+from operant.service.training.progress import Progress, is_reward_hack
 from operant.service.training.runs import Run
 
 __all__ = ["register"]
@@ -52,18 +53,35 @@ def register() -> None:
                     fresh = [run.id for run in found if run.id not in chosen.options]
                     chosen.set_options([run.id for run in found], value=fresh[:1] or chosen.value)
                 shown = [run for run in found if run.id in (chosen.value or [])]
-                curves = await service.at_desk(lambda: [(run, run.progress()) for run in shown])
+                curves = await service.at_desk(lambda: [_Curve.of(run) for run in shown])
                 states.clear()
                 with states:
-                    for run, progress in curves:
-                        _state(run, progress)
+                    for one in curves:
+                        _state(one)
                 charts.show(curves)
                 nothing.set_visibility(not shown)
-                log.text = shown[0].last_words() if shown else ""
+                log.text = curves[0].last_words if curves else ""
                 log.set_visibility(bool(log.text))
 
             await refresh()
             ui.timer(REFRESH_S, refresh)
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A run with what its files say of it, read in one go beside the event loop."""
+
+    run: Run
+    progress: Progress
+    alarm: bool
+    resumable: bool
+    last_words: str
+
+    @classmethod
+    def of(cls, run: Run) -> _Curve:
+        progress = run.progress()
+        resumable = run.state not in ("running", "finished") and bool(run.checkpoints())
+        return cls(run, progress, is_reward_hack(progress), resumable, run.last_words())
 
 
 class _Charts:
@@ -76,13 +94,13 @@ class _Charts:
                 with ui.column().classes("op-card"):
                     self.parts.append((curve(title, {}, share=share), title, share, pick))
 
-    def show(self, curves: Sequence[tuple[Run, Progress]]) -> None:
+    def show(self, curves: Sequence[_Curve]) -> None:
         self.grid.set_visibility(bool(curves))
         for chart, title, share, pick in self.parts:
             series: dict[str, Points] = {}
-            for run, progress in curves:
+            for one in curves:
                 # One run needs no name before its lines.
-                series |= pick(f"{run.id} " if len(curves) > 1 else "", progress)
+                series |= pick(f"{one.run.id} " if len(curves) > 1 else "", one.progress)
             chart.options.clear()
             chart.options.update(options(title, series, share=share))
             chart.update()
@@ -144,8 +162,9 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _state(run: Run, progress: Progress) -> None:
-    latest = progress[-1] if progress else {}
+def _state(one: _Curve) -> None:
+    run = one.run
+    latest = one.progress[-1] if one.progress else {}
     with ui.row().classes("op-row"):
         pill(
             run.state,
@@ -153,11 +172,13 @@ def _state(run: Run, progress: Progress) -> None:
         )
         ui.label(run.id).classes("font-semibold")
         ui.label(f"step {latest.get('step', 0):,}" if latest else "no update yet").classes("op-sub")
-        if run.reward_hack():
+        if one.alarm:
             pill("reward rises, success does not", "bad")
         ui.space()
         if run.running:
             ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props("flat color=negative")
+        elif one.resumable:
+            ui.button("Resume", icon="play_arrow", on_click=lambda: _resume(run)).props("flat")
 
 
 def _form() -> None:
@@ -198,5 +219,14 @@ async def _stop(run: Run) -> None:
     try:
         await service.at_desk(service.runs.stop, run.id)
         ui.notify(f"{run.id} was asked to stop", type="info")
+    except OperantError as error:
+        ui.notify(error.message, type="negative", caption=error.hint or "")
+
+
+async def _resume(run: Run) -> None:
+    service = runtime()
+    try:
+        await service.at_desk(start_run, service, StartTraining.model_validate({"resume": run.id}))
+        ui.notify(f"{run.id} goes on", type="positive")
     except OperantError as error:
         ui.notify(error.message, type="negative", caption=error.hint or "")

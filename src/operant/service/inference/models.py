@@ -7,6 +7,7 @@ only ever looked up in the list; they never become paths.
 from __future__ import annotations
 
 import difflib
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ __all__ = ["Model", "Models"]
 CHECKPOINTS = ("*.pt", "*.safetensors")
 MOST_LISTED = 1000
 MOST_DEEP = 4
-NEED_AN_ARGUMENT = frozenset({"hierarchical", "vlm", "chat"})
+NEED_AN_ARGUMENT = frozenset({"vlm", "chat"})
+STAND_IN = "random"  # needs nothing that may be missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,18 @@ class Models:
         directories: Sequence[Path],
         checkpoint_agent: str,
         *,
+        chosen: bool = True,
+        threads: int = 1,
         factory: Callable[[Model], Predictor] | None = None,
     ) -> None:
+        """``chosen`` says that somebody asked for the first model: then no other one stands in for it."""
         self._directories = tuple(directories)
         self._checkpoint_agent = checkpoint_agent
         self._factory = factory or self._load
         self._switching = threading.Lock()
         self._first = first
+        self._chosen = chosen
+        self._threads = threads
         self._current: Predictor | None = None
 
     @property
@@ -62,8 +69,23 @@ class Models:
         if self._current is None:
             with self._switching:
                 if self._current is None:
-                    self._current = self._factory(self._find(self._first))
+                    self._current = self._load_first()
         return self._current
+
+    def _load_first(self) -> Predictor:
+        try:
+            return self._factory(self._find(self._first))
+        except UnknownAgent as error:
+            if self._chosen or not isinstance(error.__cause__, ImportError):
+                raise
+            logger.warning(
+                "{} can't be loaded here ({}), so {} answers, which knows nothing; "
+                'pip install "operant[learn]", or choose another with --agent',
+                self._first,
+                error.__cause__,
+                STAND_IN,
+            )
+            return self._factory(self._find(STAND_IN))
 
     def predictor(self) -> Predictor:
         return self.current
@@ -118,13 +140,21 @@ class Models:
 
     def _load(self, model: Model) -> Predictor:
         if model.path is None:
-            return AgentPredictor(model.name, agent_factory(model.name))
+            return self._limited(AgentPredictor(model.name, agent_factory(model.name)))
         agent = f"{self._checkpoint_agent}:{model.path}"
         try:
-            return AgentPredictor(model.name, agent_factory(agent), self._checkpoint_agent)
+            return self._limited(AgentPredictor(model.name, agent_factory(agent), self._checkpoint_agent))
         except UnknownAgent:
             raise
         except AgentError as error:
             raise BadCheckpoint(f"{model.name} is no checkpoint: {error.message}", hint=error.hint) from error
         except OperantError as error:
             raise BadCheckpoint(f"{model.name} can't be used: {error.message}", hint=error.hint) from error
+
+    def _limited(self, predictor: Predictor) -> Predictor:
+        """Networks take every core unless they are told otherwise."""
+        if "torch" in sys.modules:
+            from operant.learn.device import use_threads
+
+            use_threads(self._threads)
+        return predictor

@@ -51,6 +51,7 @@ class ModelInfo:
     fingerprint: str = ""
     batched: bool = False
     privileged: bool = False
+    sees_widgets: bool = False
     parameters: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -85,6 +86,7 @@ class AgentPredictor(Predictor):
             self._agent.fingerprint,
             isinstance(self._agent, BatchedAgent),
             isinstance(self._agent, PrivilegedAgent),
+            "a11y" in self._agent.observation_type,
             parameters if isinstance(parameters, int) else None,
             dict(getattr(self._agent, "details", {}) or {}),
         )

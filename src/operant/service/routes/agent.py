@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
@@ -36,11 +34,10 @@ from operant.service.schemas.agent import (
 )
 from operant.service.sessions.session import Performed, Session
 from operant.service.sessions.sessions import LIVE
+from operant.service.sessions.sight import see
 from operant.types import Action, Observation, Point, Size
 
 router = APIRouter(prefix="/api/v1/agent", tags=["agent"], responses=PROBLEMS)
-
-Screen = npt.NDArray[np.uint8]
 
 
 def _predict_body() -> dict[str, Any]:
@@ -64,9 +61,11 @@ def _predict_body() -> dict[str, Any]:
 async def predict(request: Request, runtime: RuntimeDep) -> PredictResponse:
     """The next action for an instruction and a screen: a screenshot, a session's, or the live one."""
     asked, picture = await _read_question(request)
-    screen, pointer = await runtime.at_desk(_screen, runtime, asked, picture)
-    height, width = screen.shape[:2]
-    seen = Observation(screen, asked.instruction, min(asked.step, asked.max_steps), asked.max_steps, pointer)
+    if picture is not None or asked.screenshot is not None:
+        seen = await runtime.read(_see_picture, runtime, asked, picture)
+    else:
+        seen = await runtime.at_desk(_see_session, runtime, asked)
+    height, width = seen.screen.shape[:2]
     timed = await runtime.batcher.ask(Question(seen, asked.deterministic, asked.seed))
     return _prediction(timed, asked, Size(width, height))
 
@@ -88,17 +87,24 @@ async def _read_question(request: Request) -> tuple[PredictRequest, bytes | None
         raise RequestValidationError(error.errors(include_context=False, include_url=False)) from error
 
 
-def _screen(runtime: Runtime, asked: PredictRequest, picture: bytes | None) -> tuple[Screen, Point]:
-    if picture is None and asked.screenshot is not None:
-        picture = decode_base64(asked.screenshot)
-    if picture is not None:
-        return decode_picture(picture, runtime.config.max_pixels), Point(0.5, 0.5)
+def _see_picture(runtime: Runtime, asked: PredictRequest, picture: bytes | None) -> Observation:
+    picture = decode_base64(asked.screenshot or "") if picture is None else picture
+    screen = decode_picture(picture, runtime.config.max_pixels)
+    return Observation(
+        screen, asked.instruction, min(asked.step, asked.max_steps), asked.max_steps, Point(0.5, 0.5)
+    )
+
+
+def _see_session(runtime: Runtime, asked: PredictRequest) -> Observation:
     session = runtime.sessions.find(LIVE if asked.use_live_screen else asked.session)
-    session.touch()
     try:
-        desktop = session.desktop
-        screen = desktop.frame()
-        return screen, Point.from_pixel(*desktop.pointer(), desktop.size)
+        return see(
+            session,
+            asked.instruction,
+            step=min(asked.step, asked.max_steps),
+            max_steps=asked.max_steps,
+            with_tree=runtime.models.current.info.sees_widgets,
+        )
     except DesktopError as error:
         runtime.sessions.broken(session, error)
         raise
@@ -198,6 +204,7 @@ async def model_info(runtime: RuntimeDep) -> ModelInfoView:
         fingerprint=info.fingerprint,
         batched=info.batched,
         privileged=info.privileged,
+        sees_widgets=info.sees_widgets,
         parameters=info.parameters,
         action_formats=list(actions.FORMATS),
         details=dict(info.details),

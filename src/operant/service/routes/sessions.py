@@ -33,9 +33,13 @@ EncodingQuery = Annotated[Encoding, Query(description="How the picture is encode
 WidthQuery = Annotated[int | None, Query(ge=16, le=8192, description="Scale down to this width.")]
 
 
-@router.post("/sessions", response_model=SessionView, status_code=201)
-async def create_session(asked: SessionRequest, runtime: RuntimeDep) -> SessionView:
+@router.post(
+    "/sessions", response_model=SessionView, status_code=201, responses={200: {"model": SessionView}}
+)
+async def create_session(asked: SessionRequest, runtime: RuntimeDep, response: Response) -> SessionView:
     """Lease a sandboxed desktop. It is handed back by DELETE, or when nobody has used it for a while."""
+    if asked.dry_run:
+        response.status_code = 200
     return await runtime.at_desk(_create, runtime, asked)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
-from operant.errors import RequestForbidden, UnknownModel
+from operant.errors import ConfigError, NoTraining, RequestForbidden, UnknownModel
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
@@ -22,23 +22,48 @@ CONFIG_DIR = Path("config")
 
 
 @router.post("/start", response_model=RunView, status_code=201, responses={200: {"model": RunView}})
-async def start(asked: StartTraining, runtime: RuntimeDep) -> RunView:
+async def start(asked: StartTraining, runtime: RuntimeDep, response: Response) -> RunView:
     """Begin a training run in a process of its own; it goes on when the service is restarted."""
+    if asked.dry_run:
+        response.status_code = 200
     return await runtime.at_desk(start_run, runtime, asked)
 
 
 def start_run(runtime: Runtime, asked: StartTraining) -> RunView:
+    if asked.resume is not None and (run := _run_named(runtime, asked.resume)) is not None:
+        return _resume_run(runtime, run, asked)
     options = _options(runtime, asked)
     if asked.dry_run:
-        if not runtime.runs.enabled:
-            raise RequestForbidden("training is switched off here")
-        directory = runtime.config.runs_dir / (asked.name or "RUN")
-        command = list(runtime.runs.command(directory, options))
-        return RunView(
-            id=asked.name or "", state="dry_run", started=0.0, ended=None, code=None, command=command,
-            options=options, request_id="", latest=None, checkpoints=[], reward_hack_alarm=False,
-        )  # fmt: skip
+        return _would_run(runtime, asked.name or "", runtime.config.runs_dir / (asked.name or "RUN"), options)
     return view_of(runtime.runs.start(options, asked.name))
+
+
+def _run_named(runtime: Runtime, name: str) -> Run | None:
+    try:
+        return runtime.runs.find(name)
+    except NoTraining:
+        return None
+
+
+def _resume_run(runtime: Runtime, run: Run, asked: StartTraining) -> RunView:
+    """Only what was asked for in so many words is changed; the rest stays as the run began."""
+    said = _options(runtime, asked.model_copy(update={"resume": None}))
+    options = {name: value for name, value in said.items() if name in asked.model_fields_set}
+    if run.state == "finished" and "total_timesteps" not in options:
+        raise ConfigError(f"the run {run.id} has done all its steps", hint="ask for more: total_timesteps")
+    if asked.dry_run:
+        return _would_run(runtime, run.id, run.directory, {**run.options, **options, "resume": True})
+    return view_of(runtime.runs.resume(run, options))
+
+
+def _would_run(runtime: Runtime, name: str, directory: Path, options: dict[str, Any]) -> RunView:
+    if not runtime.runs.enabled:
+        raise RequestForbidden("training is switched off here")
+    command = list(runtime.runs.command(directory, options))
+    return RunView(
+        id=name, state="dry_run", started=0.0, ended=None, code=None, command=command, options=options,
+        request_id="", latest=None, checkpoints=[], reward_hack_alarm=False,
+    )  # fmt: skip
 
 
 def _options(runtime: Runtime, asked: StartTraining) -> dict[str, Any]:
@@ -46,7 +71,10 @@ def _options(runtime: Runtime, asked: StartTraining) -> dict[str, Any]:
     if asked.resume is not None:
         paths = {one.name: one.path for one in runtime.models.list() if one.path is not None}
         if asked.resume not in paths:
-            raise UnknownModel(f"there is no checkpoint {asked.resume!r}", hint="GET /api/v1/agent/models")
+            raise UnknownModel(
+                f"there is no run and no checkpoint {asked.resume!r}",
+                hint="GET /api/v1/training/runs and GET /api/v1/agent/models list them",
+            )
         options["init_from"] = str(paths[asked.resume])  # a new run, with those weights
     if asked.config is not None:
         path = CONFIG_DIR / asked.config

@@ -240,6 +240,8 @@ class ModelInfoView(Given):
     batched: bool
     privileged: bool
     """Looks behind the screen: an oracle."""
+    sees_widgets: bool
+    """Reads the accessibility tree of a session besides its picture; a screenshot has none."""
     parameters: int | None
     action_formats: list[str]
     details: dict[str, Any]

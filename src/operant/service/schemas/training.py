@@ -27,7 +27,8 @@ class StartTraining(Taken):
     num_envs: int | None = Field(None, ge=1, le=1024)
     seed: int | None = Field(None, ge=0, le=2**31 - 1)
     resume: str | None = Field(None, min_length=1, max_length=200)
-    """A checkpoint to go on from, as GET /api/v1/agent/models lists it."""
+    """A run that has ended, to go on with it; or a checkpoint, as GET /api/v1/agent/models lists it, to begin a new run
+    with its weights."""
     config: str | None = Field(None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\.ya?ml$")
     """A file of the service's config directory."""
     name: str | None = Field(None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")

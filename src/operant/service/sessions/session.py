@@ -25,11 +25,12 @@ from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpi
 from operant.rollout.describe import describe
 from operant.service.masking import mask_action
 from operant.service.sessions.changes import Box, changed_box, changed_share, window_changes
-from operant.types import Action, Size
+from operant.types import Action, Deed, Size
 
 __all__ = ["Event", "Performed", "Session"]
 
 FRAMES_KEPT = 4  # 4 MB each
+DEEDS_KEPT = 64
 EVENTS_KEPT = 100
 LOOK_S = 0.1  # how often somebody who waits for a turn looks whether it was cancelled
 
@@ -91,7 +92,7 @@ class Session:
         self._events: collections.deque[Event] = collections.deque(maxlen=EVENTS_KEPT)
         self._numbers = itertools.count(1)
         self._frames: collections.OrderedDict[int, npt.NDArray[np.uint8]] = collections.OrderedDict()
-        self._windows: list[Any] = []
+        self._deeds: collections.deque[Deed] = collections.deque(maxlen=DEEDS_KEPT)
         self.touch()
 
     # Time.
@@ -139,6 +140,10 @@ class Session:
                 f"frame {number} is not kept any more", hint=f"the last {FRAMES_KEPT} are"
             ) from None
 
+    def deeds(self, most: int) -> tuple[Deed, ...]:
+        """The last actions of people and programs, at most so many, the last one last."""
+        return tuple(self._deeds)[max(0, len(self._deeds) - most) :]
+
     # Acting.
 
     def perform(self, action: Action, *, secret: bool = False) -> Performed:
@@ -150,8 +155,10 @@ class Session:
             if self.live and self._approve is not None:
                 self._approve(describe(mask_action(action, wholly=secret), desktop.size))
             before, windows = desktop.frame(), desktop.windows()
-            self.announce(mask_action(action, wholly=secret), "person")
+            told = mask_action(action, wholly=secret)
+            self.announce(told, "person")
             after = desktop.perform(action)
+            self._deeds.append(Deed(told))
             opened, closed = window_changes(windows, desktop.windows())
             step = desktop.last_step
             region = changed_box(before, after)

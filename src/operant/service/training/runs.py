@@ -102,20 +102,35 @@ class Runs:
         """Begin a run; ``TrainingBusy`` while another one is under way."""
         self._check_enabled()
         with self._lock:
-            current = self.current()
-            if current is not None:
-                raise TrainingBusy(
-                    f"the run {current.id} is under way", hint="POST /api/v1/training/stop ends it"
-                )
+            self._check_free()
             identity = name or f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:4]}"
             directory = self._root / identity
             if directory.exists():
                 raise TrainingBusy(f"there is a run {identity} already", hint="choose another name")
-            return self._spawn(identity, directory, self.command(directory, options), options)
+            return self._spawn(identity, directory, options)
 
-    def _spawn(
-        self, identity: str, directory: Path, command: tuple[str, ...], options: Mapping[str, Any]
-    ) -> Run:
+    def resume(self, run: Run, options: Mapping[str, Any]) -> Run:
+        """Go on with a run that has ended, from its newest checkpoint, with other options where there are any."""
+        self._check_enabled()
+        with self._lock:
+            self._check_free()
+            if not run.checkpoints():
+                raise NoTraining(
+                    f"the run {run.id} has no checkpoint to go on from", hint="start another one"
+                )
+            (run.directory / EXIT).unlink(missing_ok=True)
+            kept = {name: value for name, value in run.options.items() if name != "init_from"}
+            return self._spawn(run.id, run.directory, {**kept, **options, "resume": True})
+
+    def _check_free(self) -> None:
+        current = self.current()
+        if current is not None:
+            raise TrainingBusy(
+                f"the run {current.id} is under way", hint="POST /api/v1/training/stop ends it"
+            )
+
+    def _spawn(self, identity: str, directory: Path, options: Mapping[str, Any]) -> Run:
+        command = self.command(directory, options)
         warden = [sys.executable, "-m", "operant.service.training.warden", str(directory), *command]
         form: dict[str, Any] = {
             "id": identity,
@@ -125,7 +140,7 @@ class Runs:
             "request_id": current_request_id(),
         }
         try:
-            directory.mkdir(parents=True)
+            directory.mkdir(parents=True, exist_ok=True)
             child = subprocess.Popen(
                 warden,
                 stdin=subprocess.DEVNULL,
@@ -143,7 +158,7 @@ class Runs:
         return self.find(identity)
 
     def stop(self, identity: str | None = None) -> Run:
-        """Ask a run to write its last checkpoint and end. It takes a moment; ``find`` tells when it has."""
+        """Ask a run to write its last checkpoint and end; ``find`` tells when it has. Asked again, it hurries."""
         self._check_enabled()
         run = self.current() if identity is None else self.find(identity)
         if run is None or not run.running or run.pid is None:

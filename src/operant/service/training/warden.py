@@ -2,7 +2,8 @@
 
 A process of its own (``python -m operant.service.training.warden DIRECTORY COMMAND...``), standard library only.
 The end of a run is the file ``exit.json``; a warden that is asked to stop asks the training to stop, and ends it
-when it does not.
+when it does not. A training finishes the update that it is in, which may take minutes; one that is asked twice is
+not given that long.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import time
 from pathlib import Path
 
 EXIT, LOG = "exit.json", "log.txt"
-GRACE_S = 20.0  # how long a training has to write its last checkpoint
+PATIENCE_S = 600.0  # how long a training has to come to a good place and write its last checkpoint
+GRACE_S = 20.0  # how long it has when it is asked again
 
 
 def main(directory: Path, command: list[str]) -> int:
     """Returns the command's own code."""
-    asked_to_stop = False
+    deadline: float | None = None
     with open(directory / LOG, "ab") as log:
         try:
             child = subprocess.Popen(
@@ -34,22 +36,20 @@ def main(directory: Path, command: list[str]) -> int:
             return 127
 
     def stop(*_: object) -> None:
-        nonlocal asked_to_stop
-        asked_to_stop = True
+        nonlocal deadline
+        deadline = time.monotonic() + (PATIENCE_S if deadline is None else GRACE_S)
         _signal(child.pid, signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    code, deadline = child.poll(), 0.0
+    code = child.poll()
     while code is None:
         time.sleep(0.1)
-        if asked_to_stop:
-            deadline = deadline or time.monotonic() + GRACE_S
-            if time.monotonic() > deadline:
-                _signal(child.pid, signal.SIGKILL)
+        if deadline is not None and time.monotonic() > deadline:
+            _signal(child.pid, signal.SIGKILL)
         code = child.poll()
     _signal(child.pid, signal.SIGKILL)  # whatever it left behind in its group
-    _write(directory, code, asked_to_stop)
+    _write(directory, code, deadline is not None)
     return code
 
 

@@ -11,7 +11,7 @@ from operant.tasks.template import Template
 __all__ = ["SUITES", "load_suite"]
 
 #: name -> the package whose ``TEMPLATES`` it is
-SUITES: dict[str, str] = {"core": "operant.tasks.suites.core"}
+SUITES: dict[str, str] = {"core": "operant.tasks.suites.core", "clicks": "operant.tasks.suites.clicks"}
 
 
 def load_suite(name: str) -> list[Template]:

@@ -19,7 +19,8 @@ from operant.agents.vlm.trajectory import Trajectory
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ConfigError
 from operant.learn.vlm.checkpoint import load_state, write_checkpoint
-from operant.train.vlm.parts import TINY, Parts, task_source
+from operant.train.vlm.parts import TINY, Parts
+from operant.train.vlm.tasks import task_source
 from operant.types import Observation, Outcome, Point, Size
 
 __all__ = ["dry_run"]

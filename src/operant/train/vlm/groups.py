@@ -1,7 +1,8 @@
 """Between actors and learner: hands out rollouts in groups, and gathers groups that teach something.
 
 A group is several rollouts of one task instance. Those that the algorithm has no use for are counted, and others
-played in their place. Everything that has ended and was not learned from yet is on disk.
+played in their place. Everything that has ended and was not learned from yet is on disk, which is not this
+module's business: it only says what nobody will ask for again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +21,9 @@ from operant.agents.vlm.trajectory import Trajectory
 from operant.envs.task_source import TaskSource
 from operant.rollout.actors import Job
 from operant.rollout.admission import Admission
-from operant.rollout.experience import ExperienceStore
 from operant.tasks.task import Task
 
-__all__ = ["Gathered", "Groups"]
+__all__ = ["Gathered", "Groups", "Kept"]
 
 LOOK_S = 0.5
 
@@ -37,6 +37,17 @@ class Gathered:
     """All that ended meanwhile, those that teach nothing included: success rates are of these."""
     filtered: int
     """Groups that taught nothing."""
+    useless: list[str]
+    """Ids of the rollouts of these."""
+
+
+class Kept(NamedTuple):
+    """What an earlier process left to learn from."""
+
+    waiting: int
+    """Episodes."""
+    torn: int
+    """Files that were cut short and are left out."""
 
 
 class Groups:
@@ -48,14 +59,12 @@ class Groups:
         group_size: int,
         keeps: Callable[[Sequence[Trajectory]], bool],
         admission: Admission,
-        store: ExperienceStore,
         seed: int = 0,
     ) -> None:
         self.source = source
         self.group_size = group_size
         self.keeps = keeps
         self.admission = admission
-        self.store = store
         self.seed = seed
         self._random = np.random.default_rng(seed)
         self._count = 0
@@ -64,7 +73,8 @@ class Groups:
         self._sizes: dict[str, int] = {}
         self._ready: deque[list[Trajectory]] = deque()
         self._seen: list[Trajectory] = []
-        self._filtered = 0
+        self._useless: list[list[str]] = []
+        self._handed: tuple[int, Gathered] | None = None
         self._changed = threading.Condition()
 
     # For actors.
@@ -84,17 +94,36 @@ class Groups:
         self._jobs.extend(Job(task, group, number, _seed(self.seed, group, number)) for number in numbers)
 
     def add(self, trajectory: Trajectory) -> None:
-        self.store.add(trajectory)
+        """A rollout has ended. Whoever brings the same one again has brought it before."""
         with self._changed:
+            if trajectory.id in self._waiting():
+                return
             self._seen.append(trajectory)
-            self._partial.setdefault(trajectory.group, []).append(trajectory)
+            if trajectory.group in self._sizes:
+                self._partial.setdefault(trajectory.group, []).append(trajectory)
+            else:  # begun before an interruption, and its place was given to another: it founds a group again
+                self._found(trajectory.group, [trajectory])
             self._close_if_complete(trajectory.group)
 
     def drop(self, job: Job) -> None:
         """A rollout that can't be played: its group goes on without it."""
         with self._changed:
-            self._sizes[job.group] = self._sizes.get(job.group, self.group_size) - 1
-            self._close_if_complete(job.group)
+            if job.group in self._sizes:
+                self._sizes[job.group] -= 1
+                self._close_if_complete(job.group)
+
+    def give_back(self, job: Job) -> None:
+        """Whoever played it is gone: somebody else plays it."""
+        with self._changed:
+            if job.group in self._sizes:
+                self._jobs.appendleft(job)
+
+    def _found(self, group: str, rollouts: list[Trajectory]) -> None:
+        """A group that is there in part; the rest of it is played."""
+        first = rollouts[0]
+        task = self.source.find(first.task, first.seed, self._random)
+        self._partial[group] = rollouts
+        self._issue(task, group, range(len(rollouts), self.group_size))
 
     def _close_if_complete(self, group: str) -> None:
         rollouts = self._partial.get(group, [])
@@ -102,29 +131,53 @@ class Groups:
             return
         self._partial.pop(group, None)
         self._sizes.pop(group, None)
+        self._jobs = deque(job for job in self._jobs if job.group != group)
         if rollouts and self.keeps(rollouts):
             self._ready.append(rollouts)
         elif rollouts:
-            self._filtered += 1
+            self._useless.append([one.id for one in rollouts])
             self.admission.replace(len(rollouts))
-            self.store.discard(one.id for one in rollouts)
         self._changed.notify_all()
+
+    def _waiting(self) -> set[str]:
+        groups = (*self._partial.values(), *self._ready)
+        return {one.id for group in groups for one in group}
 
     # For the learner.
 
-    def gather(self, groups: int, refill: float, check: Callable[[], None]) -> Gathered:
+    def gather(self, update: int, groups: int, refill: float, check: Callable[[], None]) -> Gathered:
         """Wait for so many groups that teach something, or fewer if too many taught nothing.
 
         ``check`` is called now and then and may raise: when all actors are gone, say.
         """
         with self._changed:
-            while len(self._ready) < groups and self._filtered <= refill * groups:
+            while (gathered := self.collect(update, groups, refill)) is None:
                 self._changed.wait(LOOK_S)
                 check()
+        return gathered
+
+    def collect(self, update: int, groups: int, refill: float) -> Gathered | None:
+        """The same without waiting. Whoever asks for the same update again gets the same again."""
+        with self._changed:
+            if self._handed is not None and self._handed[0] == update:
+                return self._handed[1]
+            if len(self._ready) < groups and len(self._useless) <= refill * groups:
+                return None
             taken = [self._ready.popleft() for _ in range(min(groups, len(self._ready)))]
-            seen, filtered = self._seen, self._filtered
-            self._seen, self._filtered = [], 0
-        return Gathered([one for group in taken for one in group], seen, filtered)
+            gathered = Gathered(
+                [one for group in taken for one in group],
+                self._seen,
+                len(self._useless),
+                [id for group in self._useless for id in group],
+            )
+            self._seen, self._useless = [], []
+            self._handed = update, gathered
+            return gathered
+
+    @property
+    def queued(self) -> int:
+        """Groups that wait to be learned from."""
+        return len(self._ready)
 
     # Interruptions.
 
@@ -132,24 +185,30 @@ class Groups:
         with self._changed:
             return {"random": json.dumps(self._random.bit_generator.state), "count": self._count}
 
-    def restore(self, state: Mapping[str, Any], kept: Sequence[Trajectory]) -> None:
-        """Go on with what was on disk: whole groups are ready, and the rest of broken ones is played."""
-        self._random.bit_generator.state = json.loads(state["random"])
-        self._count = int(state["count"])
-        groups: dict[str, list[Trajectory]] = {}
-        for trajectory in kept:
-            groups.setdefault(trajectory.group, []).append(trajectory)
+    def restore(self, state: Mapping[str, Any] | None, kept: Sequence[Trajectory]) -> int:
+        """Go on with what was on disk: whole groups are ready, and the rest of broken ones is played.
+
+        Without a state, what was handed out since is on disk again, and everything else goes on as it was. Returns
+        how many rollouts wait.
+        """
         with self._changed:
+            if state is not None:
+                self._random.bit_generator.state = json.loads(state["random"])
+                self._count = int(state["count"])
+            self._handed = None
+            waiting = self._waiting()
+            groups: dict[str, list[Trajectory]] = {}
+            for trajectory in kept:
+                if trajectory.id not in waiting:
+                    groups.setdefault(trajectory.group, []).append(trajectory)
             for group, rollouts in groups.items():
                 self._count = max(self._count, int(group.rpartition("@")[2] or 0))
-                self._partial[group] = rollouts
-                self._sizes[group] = self.group_size
-                missing = self.group_size - len(rollouts)
-                if missing > 0:
-                    first = rollouts[0]
-                    task = self.source.find(first.task, first.seed, self._random)
-                    self._issue(task, group, range(len(rollouts), self.group_size))
+                if group in self._sizes:
+                    self._partial.setdefault(group, []).extend(rollouts)
+                else:
+                    self._found(group, rollouts)
                 self._close_if_complete(group)
+            return len(self._waiting())
 
 
 def _seed(seed: int, group: str, number: int) -> int:

@@ -1,49 +1,59 @@
-"""What a run is made of: the model that learns, the one that answers, the learner, and where tasks come from."""
+"""What a run is made of: the model that learns, the one that answers, and the learner."""
 
 from __future__ import annotations
 
+import os
+import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from operant.agents.vlm.backends.base import Backend, Weights
 from operant.agents.vlm.loading import limit_threads
 from operant.agents.vlm.tiny import build_tiny_vlm
 from operant.agents.vlm.wrapper import VLMWrapper
-from operant.config.desktop import DesktopConfig
 from operant.config.vlm import ModelSettings
-from operant.config.vlm_training import EnvironmentSettings, VLMTrainingConfig
-from operant.desktop.sandbox import SandboxDesktop
-from operant.envs.task_source import TaskSource
-from operant.errors import ConfigError, TaskError
+from operant.config.vlm_training import TrainingSettings, VLMTrainingConfig
+from operant.errors import ConfigError
 from operant.learn.vlm import make_algorithm
+from operant.learn.vlm.base import Algorithm
 from operant.learn.vlm.entropulse import Entropulse
 from operant.learn.vlm.replay import SuccessReplay
 from operant.learn.vlm.trainer import Trainer
 
-__all__ = ["DesktopFactory", "Parts", "desktop_config", "task_source"]
+__all__ = ["Parts", "algorithm_of", "base_model"]
 
-DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
 TINY = "tiny:"
 
 
 class Parts:
-    """The learner's side of a run. ``weights`` is a checkpoint's model to go on from."""
+    """The learner's side of a run.
 
-    def __init__(self, config: VLMTrainingConfig, directory: Path, weights: Path | None = None) -> None:
+    ``weights`` is a checkpoint's model to go on from, ``phrases`` is what a tiny model's tokenizer should know, and
+    ``make_trainer`` may make one that learns together with others.
+    """
+
+    def __init__(
+        self,
+        config: VLMTrainingConfig,
+        directory: Path,
+        weights: Path | None = None,
+        phrases: Sequence[str] = (),
+        make_trainer: Callable[..., Trainer] = Trainer,
+    ) -> None:
         if config.training.threads is not None:
             limit_threads(config.training.threads)
         self.config = config
-        self._settings = _base(config.model, directory, config.training.seed)
+        self._settings = base_model(config.model, directory, config.training.seed, phrases)
         self._weights = weights
         self.vlm = self._model()
+        if config.model.name.startswith(TINY):  # it can be evaluated as it was before training
+            self.vlm.save_about(Path(self._settings.name))
         settings = config.training
-        try:
-            algorithm = make_algorithm(settings.algorithm, **settings.options)
-        except TypeError as error:
-            raise ConfigError(f"training.options: {error}") from error
-        self.trainer = Trainer(
+        algorithm = algorithm_of(settings)
+        self.trainer = make_trainer(
             self.vlm,
             algorithm,
             settings.batch_size,
@@ -110,33 +120,40 @@ class Parts:
             self.successes.restore(state["successes"])
 
 
-def _base(settings: ModelSettings, directory: Path, seed: int) -> ModelSettings:
-    """The settings with ``tiny:FAMILY`` replaced by a model that was made in the run's directory."""
+def algorithm_of(settings: TrainingSettings) -> Algorithm:
+    try:
+        return make_algorithm(settings.algorithm, **settings.options)
+    except TypeError as error:
+        raise ConfigError(f"training.options: {error}") from error
+
+
+def base_model(
+    settings: ModelSettings, directory: Path, seed: int, phrases: Sequence[str] = ()
+) -> ModelSettings:
+    """The settings with a tiny model's name replaced by the model that was made in the run's directory.
+
+    Several processes may do this at once: the first that is done has made it.
+    """
     if not settings.name.startswith(TINY):
         return settings
     place = directory / "base_model"
     if not (place / "config.json").is_file():
-        build_tiny_vlm(place, settings.name.removeprefix(TINY), seed=seed)
+        family, _, size = settings.name.removeprefix(TINY).partition(":")
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".base_model.", dir=directory) as made:
+            build_tiny_vlm(Path(made) / "model", family, seed=seed, phrases=phrases, **_tiny_size(size))
+            with suppress(OSError):
+                os.rename(Path(made) / "model", place)
     return settings.model_copy(update={"name": str(place)})
 
 
-def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = None) -> TaskSource:
-    """Where tasks are drawn from; ``tasks`` in place of the suite."""
-    if tasks is None:
-        source = TaskSource.of(settings.suite, settings.split, settings.difficulty)
-    else:
-        source = TaskSource(tasks, settings.split)
-    if not settings.tasks:
-        return source
-    known = {one.id: one for one in source.tasks}
-    missing = [name for name in settings.tasks if name not in known]
-    if missing:
-        raise TaskError(
-            f"there is no task {missing[0]!r} to train on in suite {settings.suite!r}",
-            hint=f"operant tasks list --suite {settings.suite}",
+def _tiny_size(text: str) -> dict[str, int]:
+    """``192x4`` is 192 wide with 4 layers."""
+    if not text:
+        return {}
+    found = re.fullmatch(r"(\d{1,4})x(\d{1,2})", text)
+    if found is None or int(found[1]) < 32 or int(found[1]) % 16 or int(found[2]) < 1:
+        raise ConfigError(
+            f"{text!r} is no size of a tiny model", hint="WIDTHxLAYERS, the width a multiple of 16: 192x4"
         )
-    return TaskSource([known[name] for name in settings.tasks], settings.split)
-
-
-def desktop_config(settings: EnvironmentSettings) -> DesktopConfig:
-    return DesktopConfig(width=settings.width, height=settings.height)
+    return {"width": int(found[1]), "layers": int(found[2])}

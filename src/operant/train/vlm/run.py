@@ -1,42 +1,39 @@
 """A training run: demonstrations first if wanted, then actors and learner side by side until it is done.
 
-One process: actors are threads, the model that answers them is a copy of the one that learns, and gets each new
-version between two batches. The run's directory holds all that ``--resume`` needs.
+The run is the learner's side, and the same whoever collects: threads of this process, or a cluster. Its directory
+holds all that ``--resume`` needs.
 """
 
 from __future__ import annotations
 
-import fcntl
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.trajectory import Trajectory
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.desktop.pool import DesktopPool
-from operant.errors import CheckpointError, ConfigError
 from operant.learn.vlm.checkpoint import MODEL, arrays, load_state, newest, prune, write_checkpoint
 from operant.learn.vlm.journal import Journal
 from operant.learn.vlm.sft import SFT
-from operant.rollout.actors import MultiActorRunner, Rewards, TaskRunner
-from operant.rollout.admission import Admission
-from operant.rollout.experience import ExperienceStore
+from operant.learn.vlm.trainer import Trainer
+from operant.train.vlm.collection import Collection, LocalCollection
 from operant.train.vlm.demonstrations import demonstrations
-from operant.train.vlm.groups import Gathered, Groups
-from operant.train.vlm.parts import DesktopFactory, Parts, desktop_config, task_source
+from operant.train.vlm.groups import Gathered
+from operant.train.vlm.parts import Parts
+from operant.train.vlm.playing import DesktopFactory, desktop_factory
+from operant.train.vlm.run_directory import CHECKPOINTS, claim, hold
+from operant.train.vlm.tasks import phrasings, task_source
 
 __all__ = ["VLMRun"]
 
-CONFIG = "config.yaml"
-LEASE_S = 3600.0
-
 
 class VLMRun:
-    """One run in one directory. ``desktops`` and ``tasks`` may be replaced, by fakes for instance."""
+    """One run in one directory. ``desktops`` and ``tasks`` may be replaced, by fakes for instance.
+
+    ``collection`` and ``make_trainer`` are how a cluster takes the place of this process's threads.
+    """
 
     def __init__(
         self,
@@ -47,34 +44,29 @@ class VLMRun:
         desktops: DesktopFactory | None = None,
         tasks: Sequence[Any] | None = None,
         tell: Callable[[str], None] = lambda line: None,
+        collection: Callable[[Parts], Collection] | None = None,
+        make_trainer: Callable[..., Trainer] = Trainer,
     ) -> None:
         self.config = config
         self.directory = directory
         self.tell = tell
-        self._lock = _lock(directory)
-        found = newest(directory / "checkpoints")
-        if found is not None and not resume:
-            raise ConfigError(f"{directory} holds a run already", hint="say --resume, or choose another")
-        if resume and found is None and not (directory / CONFIG).exists():
-            raise CheckpointError(f"{directory} has nothing to go on from", hint="leave --resume out")
-        (directory / CONFIG).write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+        self._lock = hold(directory)
+        claim(directory, config, resume=resume)
+        found = newest(directory / CHECKPOINTS)
         self.source = task_source(config.environment, tasks)
-        self._desktops = desktops
-        settings = config.training
-        self.parts = Parts(config, directory, found / MODEL if found else None)
+        if collection is None and desktops is None:
+            desktops = desktop_factory(config.environment)  # before a large model is loaded for nothing
+        weights = found / MODEL if found else None
+        self.parts = Parts(config, directory, weights, phrasings(self.source), make_trainer)
         self.trainer = self.parts.trainer
-        self.admission = Admission(settings.group_size * settings.groups_per_update, settings.max_staleness)
-        self.store = ExperienceStore(directory / "experience")
-        self.groups = Groups(
-            self.source,
-            settings.group_size,
-            self.trainer.algorithm.keeps,
-            self.admission,
-            self.store,
-            settings.seed,
-        )
+        self.collection: Collection
+        if collection is None:
+            self.collection = LocalCollection(config, directory, self.source, self.parts, desktops)
+        else:
+            self.collection = collection(self.parts)
         self.iteration = 0
         self.demonstrated = False
+        self._collected: dict[str, Any] | None = None
         if found is not None:
             self._restore(load_state(found))
 
@@ -83,51 +75,38 @@ class VLMRun:
         trainer = state["trainer"]
         self.trainer.restore({**trainer, "algorithm": arrays(trainer["algorithm"])})
         self.parts.restore(arrays(state["entropulse"]))
-        kept = self.store.load(trainer["used"])
-        self.admission.restore({"version": self.iteration, "accepted": self._accepted_by_now(len(kept))})
-        self.groups.restore(state["groups"], kept)
-        self.tell(f"going on from update {self.iteration}, with {len(kept)} episodes that wait")
-
-    def _accepted_by_now(self, waiting: int) -> int:
-        return self.iteration * self.admission.batch + waiting
+        self._collected = state["groups"]
 
     # Running.
 
     def train(self) -> Path:
         """Train to the end; the directory of the model that came out."""
-        actors = self.config.actor
-        count = self.config.environment.desktops or actors.num_actors
-        pool_settings = desktop_config(self.config.environment)
-        factory = {} if self._desktops is None else {"factory": self._desktops}
-        with (
-            Journal(self.directory, self.tell) as journal,
-            DesktopPool(count, pool_settings, ttl_s=LEASE_S, **factory) as pool,
-            self.parts.backend(self.trainer.version),
-        ):
-            runner = TaskRunner(
-                pool,
-                self.parts.inference,
-                prompt=self.config.prompt,
-                rewards=Rewards(actors.success_reward, actors.invalid_reward),
-                max_steps=actors.max_steps_per_episode,
-                end_on_success=actors.end_on_success,
-                episodes=self.directory / "episodes" if actors.keep_episodes else None,
-            )
+        with Journal(self.directory, self.tell) as journal, self.collection:
+            kept = self.collection.open(self.iteration, self.trainer.used, self._collected)
+            if self.iteration or kept.waiting:
+                torn = f"; {kept.torn} more were cut short and are left out" if kept.torn else ""
+                self.tell(
+                    f"going on from update {self.iteration}, with {kept.waiting} episodes that wait{torn}"
+                )
             try:
-                self._demonstrate(runner, journal)
-                self._reinforce(runner, journal)
+                if (
+                    self.trainer.version or not self.collection.wants_directory
+                ):  # a server has the model itself
+                    self._publish()
+                self._demonstrate(journal)
+                self._reinforce(journal)
             except BaseException:
                 if self.demonstrated or self.iteration:
                     self.save()
                 raise
             return self.save() / MODEL
 
-    def _demonstrate(self, runner: TaskRunner, journal: Journal) -> None:
+    def _demonstrate(self, journal: Journal) -> None:
         settings = self.config.training
         if self.demonstrated or not settings.demonstrations:
             return
         shown = demonstrations(
-            runner, self.source, self.parts.vlm, settings.demonstrations, settings.seed, self.tell
+            self.collection.demonstrate, self.source, settings.demonstrations, settings.seed, self.tell
         )
         with self.parts.learning_rate(settings.demonstration_learning_rate):
             for epoch in range(settings.demonstration_epochs):
@@ -139,34 +118,26 @@ class VLMRun:
         self._publish()
         self.save()
 
-    def _reinforce(self, runner: TaskRunner, journal: Journal) -> None:
+    def _reinforce(self, journal: Journal) -> None:
         settings = self.config.training
         if self.iteration >= settings.num_iterations:
             return
-        with MultiActorRunner(
-            self.config.actor.num_actors,
-            runner,
-            self.groups,
-            self.admission,
-            self.groups.add,
-            self.groups.drop,
-        ) as actors:
-            while self.iteration < settings.num_iterations:
-                began = time.perf_counter()
-                gathered = self.groups.gather(
-                    settings.groups_per_update, settings.refill_limit, lambda: _check(actors)
-                )
-                collected = time.perf_counter()
-                metrics = self._update(gathered)
-                metrics |= {
-                    "seconds": time.perf_counter() - began,
-                    "waited_s": collected - began,
-                    "env_utilisation": actors.stats.utilisation,
-                    "infra_errors": float(actors.stats.infra_errors),
-                }
-                journal.write(self.iteration, "rl", metrics)
-                if self.iteration % settings.checkpoint_every == 0:
-                    self.save()
+        self.collection.start()
+        while self.iteration < settings.num_iterations:
+            began = time.perf_counter()
+            gathered = self.collection.gather(self.iteration + 1)
+            collected = time.perf_counter()
+            metrics = self._update(gathered)
+            stats = self.collection.stats
+            metrics |= {
+                "seconds": time.perf_counter() - began,
+                "waited_s": collected - began,
+                "env_utilisation": stats.utilisation,
+                "infra_errors": float(stats.infra_errors),
+            }
+            journal.write(self.iteration, "rl", metrics)
+            if self.iteration % settings.checkpoint_every == 0:
+                self.save()
 
     def _update(self, gathered: Gathered) -> dict[str, float]:
         metrics = self.trainer.train_step(gathered.trajectories)
@@ -178,7 +149,7 @@ class VLMRun:
         metrics["filtered_groups"] = float(gathered.filtered)
         metrics |= self._entropulse(gathered.seen, metrics)
         metrics["broadcast_bytes"] = float(self._publish())
-        self.admission.advance(self.iteration)
+        self.collection.advance(self.iteration)
         return metrics
 
     def _entropulse(self, seen: Sequence[Trajectory], metrics: dict[str, float]) -> dict[str, float]:
@@ -187,57 +158,36 @@ class VLMRun:
             return {}
         replay.add(seen)
         pulse.observe(metrics.get("reward", 0.0), metrics.get("entropy", 0.0))
-        if not pulse.due:
+        successes = replay.sample(settings.per_task) if pulse.due else []
+        if not successes:
             return {}
-        learned = self.trainer.train_step(
-            replay.sample(settings.per_task), SFT(epochs=settings.epochs), reuse=True
-        )
+        learned = self.trainer.train_step(successes, SFT(epochs=settings.epochs), reuse=True)
         pulse.done()
         return {"entropulse_examples": learned["examples"], "entropulse_phases": float(pulse.phases)}
 
     def _publish(self) -> int:
         """Give the newest version to whoever answers; how many bytes that takes."""
-        tensors = self.trainer.weights()
         directory = None
-        if self.parts.inference.wants_directory:
+        if self.collection.wants_directory:
             directory = self.parts.vlm.save(
                 self.directory / "adapters" / f"version_{self.trainer.version:06d}"
             )
-        self.parts.inference.load(Weights(self.trainer.version, tensors, directory))
-        return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
+        return self.collection.publish(Weights(self.trainer.version, self.trainer.weights(), directory))
 
     def save(self) -> Path:
+        self._collected = self.collection.state()
         state = {
             "iteration": self.iteration,
             "demonstrated": self.demonstrated,
             "trainer": self.trainer.state(),
-            "groups": self.groups.state(),
+            "groups": self._collected,
             "entropulse": self.parts.state(),
         }
-        checkpoints = self.directory / "checkpoints"
+        checkpoints = self.directory / CHECKPOINTS
         written = write_checkpoint(checkpoints, self.iteration, state, self.parts.vlm.save)
         prune(checkpoints, self.config.training.keep_checkpoints)
-        self.store.discard(self.trainer.used)
+        self.collection.learned(self.trainer.used)
         return written
 
     def close(self) -> None:
         self._lock.close()
-
-
-def _check(actors: MultiActorRunner) -> None:
-    if actors.failure is not None:
-        raise actors.failure
-
-
-def _lock(directory: Path) -> Any:
-    """Hold the directory: two learners in one would spoil both."""
-    directory.mkdir(parents=True, exist_ok=True)
-    file = open(directory / "lock", "w")  # noqa: SIM115 - held until the run is closed
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise ConfigError(
-            f"another run is at work in {directory}", hint="choose another directory"
-        ) from error
-    return file

@@ -1,0 +1,148 @@
+"""The result of docs/results.md on a tiny vision-language model: demonstrations, then three algorithms, on real desktops.
+
+python scripts/vlm_result.py --out runs/tiny
+
+Each stage is a command of ``operant``; one that is done is not done again, so the same line goes on after an
+interruption. Ends with benchmarks-style JSON and a figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+CONFIG = Path(__file__).parents[1] / "config" / "vlm_tiny_cpu.yaml"
+ALGORITHMS: dict[str, list[str]] = {
+    "grpo": [],
+    "ppo": ["training.algorithm=ppo", "training.group_size=1", "training.groups_per_update=32"],
+    "rejection_sampling": ["training.algorithm=rejection_sampling"],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, required=True, help="Where runs and results go.")
+    parser.add_argument("--episodes", type=int, default=55, help="Held-out episodes of each template.")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="Of training; evaluation always takes seeds from 0 on."
+    )
+    parser.add_argument("--only", choices=ALGORITHMS, action="append", help="Only this algorithm.")
+    parser.add_argument("--set", action="append", default=[], help="Passed on to every training run.")
+    asked = parser.parse_args()
+    stages = Stages(asked.out, asked.episodes, [*asked.set, f"training.seed={asked.seed}"])
+    stages.demonstrate()
+    for name in asked.only or ALGORITHMS:
+        stages.reinforce(name, ALGORITHMS[name])
+    (asked.out / "result.json").write_text(json.dumps(stages.found, indent=1) + "\n")
+    draw(stages.found, asked.out / "result.png")
+    print(asked.out / "result.json")
+
+
+class Stages:
+    """What is done, and what came of it."""
+
+    def __init__(self, out: Path, episodes: int, settings: list[str]) -> None:
+        self.out = out
+        self.episodes = episodes
+        self.settings = settings
+        self.found: dict[str, Any] = {
+            "suite": "clicks",
+            "split": "heldout",
+            "settings": settings,
+            "stages": {},
+        }
+
+    def demonstrate(self) -> None:
+        self._train("sft", ["training.num_iterations=0"])
+        self._evaluate("before", self.out / "sft" / "base_model")
+        self._evaluate("sft", self._model("sft"))
+
+    def reinforce(self, name: str, settings: list[str]) -> None:
+        start = [f"model.name={self._model('sft')}", "training.demonstrations=0"]
+        self._train(name, [*settings, *start])
+        self._evaluate(name, self._model(name))
+
+    def _model(self, name: str) -> Path:
+        return max((self.out / name / "checkpoints").glob("version_*")) / "model"
+
+    def _train(self, name: str, settings: list[str]) -> None:
+        directory = self.out / name
+        if (directory / "seconds").exists():
+            return
+        resume = ["--resume"] if (directory / "checkpoints").exists() else []
+        changes = [part for setting in (*self.settings, *settings) for part in ("--set", setting)]
+        began = time.monotonic()
+        operant("train", "vlm", "--config", str(CONFIG), "--output", str(directory), *changes, *resume)
+        (directory / "seconds").write_text(f"{time.monotonic() - began:.0f}\n")
+
+    def _evaluate(self, name: str, model: Path) -> None:
+        place = self.out / "results" / name
+        summary = self.out / f"{name}.json"
+        if not summary.exists():
+            said = operant(
+                *("eval", "--agent", f"vlm:{model}", "--suite", "clicks", "--split", "heldout"),
+                *("--episodes", str(self.episodes), "--max-steps", "3", "--result-dir", str(place), "--json"),
+            )
+            summary.write_text(said)
+        found = json.loads(summary.read_text())
+        seconds = self.out / name / "seconds"
+        self.found["stages"][name] = {
+            "overall": found["overall"],
+            "by_task": found["by_task"],
+            "commit": found["commit"],
+            "training_s": float(seconds.read_text()) if seconds.exists() else None,
+            "curve": curve(self.out / name / "metrics.jsonl"),
+        }
+
+
+def operant(*words: str) -> str:
+    print("operant", *words, file=sys.stderr, flush=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "operant", *words], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout
+
+
+def curve(path: Path) -> list[list[float]]:
+    """(update, success of its episodes) of a run's reinforcement learning."""
+    if not path.exists():
+        return []
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return [[line["iteration"], line["success_rate"]] for line in lines if line["phase"] == "rl"]
+
+
+def draw(found: dict[str, Any], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (bars, curves) = pyplot.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    stages = found["stages"]
+    for place, (_, stage) in enumerate(stages.items()):
+        rate = stage["overall"]
+        ends = [[rate["success"] - rate["low"]], [rate["high"] - rate["success"]]]
+        bars.bar(place, rate["success"], color="#4477aa")
+        bars.errorbar(place, rate["success"], ends, color="black", capsize=4)
+    bars.set_xticks(range(len(stages)), [name.replace("_", "\n") for name in stages])
+    bars.set(ylim=(0, 1), ylabel="held-out success, 95 %")
+    for name, stage in stages.items():
+        if stage["curve"]:
+            curves.plot(*zip(*stage["curve"], strict=True), label=name)
+    curves.set(ylim=(0, 1), xlabel="update", ylabel="success of sampled episodes")
+    if curves.lines:
+        curves.legend(frameon=False)
+    for axes in (bars, curves):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Start the actors of a run: what each asks of a machine, where it may be, and how often it is replaced.
+
+Everything that can be restored is restarted by Ray without end; the learner, whose crashes may have a reason, a few
+times. Store, versions and a learner without a GPU stay on the driver's machine as long as that is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from operant.cluster.environment import Environment
+from operant.cluster.experience import Experience
+from operant.cluster.inference import Inference
+from operant.cluster.learner import Learner
+from operant.cluster.roster import (
+    EXPERIENCE,
+    LEARNER,
+    VERSIONS,
+    Roster,
+    environment_names,
+    inference_names,
+    namespace_of,
+    shares,
+)
+from operant.cluster.versions import Versions
+from operant.config.vlm_training import VLMTrainingConfig
+from operant.errors import ConfigError
+
+__all__ = ["enlist", "enlist_learner"]
+
+EVERYBODY = 100_000  # calls that wait at once cost an asynchronous actor nothing
+ENDLESS = -1
+QUESTIONS = 3  # threads of the learner: one learns, the others answer
+
+
+def enlist(
+    config: VLMTrainingConfig,
+    directory: Path,
+    desktops: Any = None,
+    tasks: Sequence[Any] | None = None,
+    *,
+    environment: type = Environment,
+    inference: type = Inference,
+) -> Roster:
+    """Start everybody but the learner. Other environments and others who answer may take the usual ones' place."""
+    settings = config.cluster
+    common: dict[str, Any] = {"namespace": namespace_of(directory), "max_restarts": ENDLESS}
+    keeping: dict[str, Any] = {**common, "num_cpus": 0, "max_task_retries": ENDLESS, **_at_home()}
+    answering: dict[str, Any] = {
+        **common,
+        "num_cpus": settings.inference_cpus,
+        "num_gpus": settings.inference_gpus,
+        "max_concurrency": EVERYBODY,
+        "scheduling_strategy": "SPREAD",
+    }
+    playing: dict[str, Any] = {
+        **common,
+        "num_cpus": settings.environment_cpus,
+        "scheduling_strategy": "SPREAD",
+    }
+    try:
+        experience = (
+            ray.remote(Experience)
+            .options(name=EXPERIENCE, max_concurrency=EVERYBODY, **keeping)
+            .remote(config, directory, tasks)
+        )
+    except ValueError as error:
+        raise ConfigError(
+            f"another run is at work in {directory} on this cluster", hint="choose another directory"
+        ) from error
+    names = inference_names(config)
+    versions = ray.remote(Versions).options(name=VERSIONS, **keeping).remote(names, namespace_of(directory))
+    answerers = tuple(
+        ray.remote(inference).options(name=name, **answering).remote(config, directory) for name in names
+    )
+    environments = tuple(
+        ray.remote(environment)
+        .options(name=name, max_concurrency=2 + share, **playing)
+        .remote(config, directory, name, share, desktops, tasks)
+        for name, share in zip(environment_names(config), shares(config), strict=True)
+    )
+    return Roster(experience, versions, answerers, environments, shares(config))
+
+
+def enlist_learner(config: VLMTrainingConfig, directory: Path, tasks: Sequence[Any] | None = None) -> Any:
+    settings = config.cluster
+    return (
+        ray.remote(Learner)
+        .options(
+            name=LEARNER,
+            namespace=namespace_of(directory),
+            num_cpus=settings.learner_cpus,
+            num_gpus=settings.learner_gpus,
+            max_restarts=settings.learner_restarts,
+            max_concurrency=QUESTIONS,
+            **({} if settings.learner_gpus else _at_home()),
+        )
+        .remote(config, directory, tasks)
+    )
+
+
+def _at_home() -> dict[str, Any]:
+    node = ray.get_runtime_context().get_node_id()
+    return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=True)}

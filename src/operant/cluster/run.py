@@ -1,0 +1,185 @@
+"""A training run on a cluster, from the driver's side: start everybody, watch, replace who is gone, end everybody.
+
+Ray restarts actors; the driver only learns of it (a call to them failed), has their unfinished rollouts played by
+others, and calls them again. The work itself never passes through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayError, RayTaskError
+
+from operant.cluster.connection import check_resources, connected
+from operant.cluster.enlisting import enlist, enlist_learner
+from operant.cluster.environment import Environment
+from operant.cluster.roster import Roster
+from operant.config.vlm_training import VLMTrainingConfig
+from operant.errors import ClusterError, OperantError
+from operant.train.vlm.parts import base_model
+from operant.train.vlm.playing import desktop_factory
+from operant.train.vlm.run_directory import claim, hold
+from operant.train.vlm.tasks import phrasings, task_source
+
+__all__ = ["ClusterRun"]
+
+LOOK_S = 1.0
+SAVE_S = 120.0
+GOODBYE_S = 15.0
+
+
+class ClusterRun:
+    """One run in one directory on one cluster, which is ``local``, ``auto`` or ``ray://HOST:PORT``.
+
+    The directory has to be the same for all machines of the cluster. ``desktops``, ``tasks`` and the whole
+    ``environment`` may be replaced.
+    """
+
+    def __init__(
+        self,
+        config: VLMTrainingConfig,
+        directory: Path,
+        *,
+        address: str = "local",
+        resume: bool = False,
+        desktops: Any = None,
+        tasks: Sequence[Any] | None = None,
+        tell: Callable[[str], None] = lambda line: None,
+        environment: type = Environment,
+    ) -> None:
+        self.config = config
+        self.directory = directory.resolve()
+        self.address = address
+        self.tell = tell
+        self._desktops = desktops
+        self._tasks = tasks
+        self._environment = environment
+        # A mistake in these is told before anything starts.
+        self._phrases = phrasings(task_source(config.environment, tasks))
+        if desktops is None:
+            desktop_factory(config.environment)
+        with hold(self.directory):
+            claim(self.directory, config, resume=resume)
+        self._told = 0
+        self._failed: set[int] = set()
+
+    def train(self) -> Path | None:
+        """Train to the end; the model's directory, or nothing if it was stopped."""
+        # Before many look for it.
+        base_model(self.config.model, self.directory, self.config.training.seed, self._phrases)
+        with connected(self.address, self.config.cluster):
+            check_resources(self.config.cluster)
+            roster = enlist(
+                self.config, self.directory, self._desktops, self._tasks, environment=self._environment
+            )
+            learner: Any = None
+            try:
+                learner = enlist_learner(self.config, self.directory, self._tasks)
+                return self._watch(roster, learner)
+            finally:
+                _dismiss(roster, learner)
+
+    def _watch(self, roster: Roster, learner: Any) -> Path | None:
+        starting = [
+            actor.start.remote() for actor in roster.inference
+        ]  # a model that can't be loaded is told soon
+        learning = learner.train.remote()
+        playing = {actor.play.remote(): index for index, actor in enumerate(roster.environments)}
+        crashes = 0
+        while True:
+            for call in self._look(learner, [learning, *starting, *playing]):
+                if call in playing:
+                    index = playing.pop(call)
+                    if self._plays_on(roster, index, call):
+                        playing[roster.environments[index].play.remote()] = index
+                elif call in starting:
+                    starting.remove(call)
+                    with suppress(RayActorError):  # whoever needs it waits until it is back
+                        _result(call)
+                else:
+                    try:
+                        model = _result(call)
+                    except RayActorError as error:
+                        crashes += 1
+                        learning = self._learns_on(learner, crashes, error)
+                        continue
+                    self._tell_news(learner)
+                    return Path(model) if model else None
+
+    def _learns_on(self, learner: Any, crashes: int, error: RayActorError) -> Any:
+        if crashes > self.config.cluster.learner_restarts:
+            raise ClusterError(
+                f"the learner died {crashes} times", hint="--resume goes on from its checkpoint"
+            ) from error
+        self._told = 0
+        self.tell("the learner is gone: another goes on from its checkpoint")
+        return learner.train.remote()
+
+    def _look(self, learner: Any, calls: list[Any]) -> list[Any]:
+        """What has ended; passes on what the learner says meanwhile."""
+        try:
+            done, _ = ray.wait(calls, num_returns=1, timeout=LOOK_S)
+            self._tell_news(learner)
+        except KeyboardInterrupt:
+            self.tell("stopping after this update")
+            learner.stop.remote()
+            ray.wait(calls[:1], timeout=SAVE_S)
+            raise
+        return list(done)
+
+    def _tell_news(self, learner: Any) -> None:
+        try:
+            lines = ray.get(learner.news.remote(self._told), timeout=LOOK_S)
+        except RayError:
+            return  # it is busy, or gone; it tells later
+        self._told += len(lines)
+        for line in lines:
+            self.tell(line)
+
+    def _plays_on(self, roster: Roster, index: int, call: Any) -> bool:
+        """An environment actor has ended: others play what it had begun. Whether it is to play again."""
+        name = f"environment-{index}"
+        try:
+            _result(call)
+            return False
+        except RayActorError:
+            lost = ray.get(roster.experience.release.remote(name))
+            self.tell(f"{name} is gone with {lost} episodes: they are played again")
+            return True
+        except OperantError as error:
+            ray.get(roster.experience.release.remote(name))
+            self._failed.add(index)
+            if len(self._failed) == len(roster.environments):
+                raise
+            self.tell(f"{name} can't play: {error.message}")
+            return False
+
+
+def _result(calls: Any) -> Any:
+    """What calls return; an error of ours without Ray's wrapping."""
+    try:
+        return ray.get(calls)
+    except RayTaskError as error:
+        cause = error.cause
+        if isinstance(cause, OperantError):
+            raise cause from None
+        raise ClusterError(f"{type(cause).__name__}: {cause}") from error
+
+
+def _dismiss(roster: Roster, learner: Any) -> None:
+    """Desktops are closed first; then everybody ends."""
+    try:
+        ray.get(roster.experience.end.remote(), timeout=GOODBYE_S)
+        ray.wait(
+            [actor.close.remote() for actor in roster.environments],
+            num_returns=len(roster.environments),
+            timeout=GOODBYE_S,
+        )
+    except RayError:
+        pass  # they are killed anyway
+    for actor in [*([learner] if learner is not None else []), *roster.everybody()]:
+        ray.kill(actor)

@@ -1,0 +1,97 @@
+"""Environment actors without desktops: they wait as long as recorded desktops took, and ask the real inference actors.
+
+Many simulated desktops share one process as coroutines; everything else (store, versions, inference, learner) is what
+a real run has. Rewards are drawn, so that there is something to learn from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from operant.agents.vlm.prompt import Picture, Prompt
+from operant.agents.vlm.trajectory import Trajectory, Turn
+from operant.cluster.experience import Ticket
+from operant.cluster.roster import Roster
+from operant.config.vlm_training import VLMTrainingConfig
+from operant.rollout.actors import ActorStats
+from operant.rollout.experience import encode
+from operant.rollout.latencies import Latencies
+from operant.types import Outcome, Size
+
+__all__ = ["SimulatedEnvironment"]
+
+SUCCESS_RATE = 0.5
+
+
+class SimulatedEnvironment:
+    """Takes the place of ``operant.cluster.environment.Environment``; ``desktops`` are recorded latencies."""
+
+    def __init__(
+        self,
+        config: VLMTrainingConfig,
+        directory: Path,
+        name: str,
+        episodes: int,
+        desktops: Latencies,
+        tasks: Sequence[Any] | None = None,
+    ) -> None:
+        self._config = config
+        self._directory = directory
+        self._name = name
+        self._episodes = episodes
+        self._latencies = desktops
+        self._chance = random.Random(f"{config.training.seed}/{name}")
+        self._stats = ActorStats()
+        self._roster: Roster
+
+    async def play(self) -> ActorStats:
+        """Play until no more work is handed out."""
+        self._roster = await asyncio.to_thread(Roster.find, self._config, self._directory)
+        screen = Size(self._config.environment.width, self._config.environment.height)
+        _, shown = await self._roster.inference[0].shown.remote(screen)
+        noise = np.random.default_rng(0).integers(0, 255, (shown.height, shown.width, 3), np.uint8)
+        await asyncio.gather(*(self._desktop(noise) for _ in range(self._episodes)))
+        return self._stats
+
+    async def _desktop(self, picture: Picture) -> None:
+        while True:
+            began = time.perf_counter()
+            ticket = await self._roster.experience.take.remote(self._name)
+            entered = time.perf_counter()
+            self._stats.waiting_s += entered - began
+            if ticket is None:
+                return
+            trajectory = await self._play(ticket, picture)
+            self._stats.playing_s += time.perf_counter() - entered
+            self._stats.episodes += 1
+            self._stats.successes += trajectory.success
+            encoded = encode(trajectory)
+            await self._roster.experience.add.remote(ticket, encoded, self._name, self._stats)
+
+    async def _play(self, ticket: Ticket, picture: Picture) -> Trajectory:
+        latency = self._latencies.draw(self._chance)
+        prompt = Prompt.of(picture, f"Task: {ticket.task}")
+        turns = []
+        await asyncio.sleep(latency.begin)
+        for number, seconds in enumerate(latency.steps[: self._config.actor.max_steps_per_episode]):
+            actor = self._roster.inference[self._chance.randrange(len(self._roster.inference))]
+            answer = await actor.answer.remote(prompt, ticket.seed + number, None)
+            turns.append(Turn(prompt, answer))
+            await asyncio.sleep(seconds)
+        success = self._chance.random() < SUCCESS_RATE
+        turns[-1] = replace(turns[-1], reward=float(success))
+        outcome = Outcome.SUCCESS if success else Outcome.FAILURE
+        id = f"{ticket.group}-{ticket.number}-{uuid.uuid4().hex[:8]}"
+        return Trajectory(ticket.task, tuple(turns), outcome, ticket.group, ticket.task_seed or 0, id)
+
+    async def close(self) -> None:
+        """There is nothing to close."""

@@ -1,0 +1,1 @@
+"""Desktops for other machines, over HTTP: the server's half of ``operant.desktop.remote``."""

@@ -1,0 +1,46 @@
+"""Runs desktops for other machines until somebody stops it."""
+
+from __future__ import annotations
+
+import uvicorn
+from loguru import logger
+
+from operant.config.service import ServiceConfig
+from operant.service.desktops.app import create_desktop_app
+from operant.service.desktops.host import DesktopHost
+from operant.service.logs import set_up_logging
+from operant.service.server import GOODBYE_S, listen
+
+__all__ = ["serve_desktops"]
+
+IDLE_LINE_S = 75  # longer than clients keep a line that they don't use
+
+
+def serve_desktops(host: DesktopHost, config: ServiceConfig, *, level: str = "INFO") -> None:
+    """Returns when it was told to stop and every desktop is closed."""
+    set_up_logging(config.log_format, level)
+    try:
+        listening = listen(config.host, config.port)
+    except BaseException:
+        host.close()
+        raise
+    name, port = listening.getsockname()[:2]
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_desktop_app(host, config),
+            log_config=None,
+            timeout_keep_alive=IDLE_LINE_S,
+            timeout_graceful_shutdown=GOODBYE_S,
+            server_header=False,
+            proxy_headers=False,
+        )
+    )
+    logger.info(
+        "{} desktops of {} at http://{}:{}{}",
+        host.pool.size,
+        host.pool.config.size,
+        f"[{name}]" if ":" in name else name,
+        port,
+        "" if config.token else " (this machine only: no token)",
+    )
+    server.run(sockets=[listening])

@@ -1,0 +1,65 @@
+"""How episodes of a run are played: on which desktops, with which rewards and limits. Imports no model library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from operant.agents.vlm.backends.base import Backend
+from operant.config.desktop import DesktopConfig
+from operant.config.vlm_training import EnvironmentSettings, VLMTrainingConfig
+from operant.desktop.pool import DesktopPool
+from operant.desktop.sandbox import SandboxDesktop
+from operant.errors import MissingDependency
+from operant.rollout.actors import Rewards, TaskRunner
+from operant.train.vlm.tasks import desktop_config
+
+__all__ = ["DesktopFactory", "desktop_factory", "desktop_pool", "task_runner"]
+
+DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
+LEASE_S = 3600.0
+
+
+def desktop_pool(config: VLMTrainingConfig, count: int, desktops: DesktopFactory | None) -> DesktopPool:
+    """``desktops`` in place of those that the settings name."""
+    factory = desktops or desktop_factory(config.environment)
+    return DesktopPool(count, desktop_config(config.environment), ttl_s=LEASE_S, factory=factory)
+
+
+def desktop_factory(settings: EnvironmentSettings) -> DesktopFactory:
+    """Where desktops come from: this machine, or the servers that the settings name.
+
+    Servers are asked at once, before a large model is loaded for nothing.
+    """
+    if not settings.ui_env_urls:
+        return SandboxDesktop
+    try:
+        from operant.desktop.remote import RemoteFleet
+    except ImportError as error:
+        raise MissingDependency(
+            f"remote desktops need {error.name}", hint='pip install "operant[remote]"'
+        ) from error
+    fleet = RemoteFleet(
+        settings.ui_env_urls,
+        token_variable=settings.ui_env_token_variable,
+        timeout_s=settings.ui_env_timeout_s,
+    )
+    fleet.check(desktop_config(settings))
+    return fleet.lease
+
+
+def task_runner(
+    config: VLMTrainingConfig, pool: DesktopPool, backend: Backend, directory: Path
+) -> TaskRunner:
+    """Plays episodes as the settings say."""
+    actors = config.actor
+    return TaskRunner(
+        pool,
+        backend,
+        prompt=config.prompt,
+        rewards=Rewards(actors.success_reward, actors.invalid_reward),
+        max_steps=actors.max_steps_per_episode,
+        end_on_success=actors.end_on_success,
+        episodes=directory / "episodes" if actors.keep_episodes else None,
+    )

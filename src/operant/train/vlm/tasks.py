@@ -1,0 +1,49 @@
+"""Where a run's tasks come from and what its desktops are like. Imports no model library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from operant.config.desktop import DesktopConfig
+from operant.config.vlm_training import EnvironmentSettings
+from operant.envs.task_source import TaskSource
+from operant.errors import TaskError
+from operant.tasks.template import Template
+
+__all__ = ["desktop_config", "phrasings", "task_source"]
+
+BLANK = re.compile(r"\{[^}]*\}")
+
+
+def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = None) -> TaskSource:
+    """Where tasks are drawn from; ``tasks`` in place of the suite."""
+    if tasks is None:
+        source = TaskSource.of(settings.suite, settings.split, settings.difficulty)
+    else:
+        source = TaskSource(tasks, settings.split)
+    if not settings.tasks:
+        return source
+    known = {one.id: one for one in source.tasks}
+    missing = [name for name in settings.tasks if name not in known]
+    if missing:
+        raise TaskError(
+            f"there is no task {missing[0]!r} to train on in suite {settings.suite!r}",
+            hint=f"operant tasks list --suite {settings.suite}",
+        )
+    return TaskSource([known[name] for name in settings.tasks], settings.split)
+
+
+def desktop_config(settings: EnvironmentSettings) -> DesktopConfig:
+    return DesktopConfig(width=settings.width, height=settings.height)
+
+
+def phrasings(source: TaskSource) -> list[str]:
+    """How the tasks of a source are worded, between their blanks."""
+    found: dict[str, None] = {}
+    for one in source.tasks:
+        worded = one.instructions if isinstance(one, Template) else (one.instruction,)
+        for text in worded:
+            found |= dict.fromkeys(part for part in BLANK.split(f"Task: {text}\n") if part)
+    return list(found)

@@ -1,0 +1,106 @@
+"""Who answers: the trained agent by default, another one when it can't, and what each of them sees."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loguru import logger
+from tests.service.conftest import Serve
+from tests.service.policies import Brightest, always
+
+from operant.agents.base import Decision
+from operant.agents.registry import AGENTS
+from operant.errors import UnknownAgent
+from operant.service.inference.models import Models
+from operant.service.masking import MASK
+from operant.types import Observation
+
+PREDICT, EXECUTE, MODELS = "/api/v1/agent/predict", "/api/v1/agent/execute", "/api/v1/agent/models"
+COMPLETE, INFO = "/api/v1/agent/complete-task", "/api/v1/agent/model-info"
+
+
+@pytest.fixture
+def without_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that has the service's packages only."""
+    monkeypatch.setitem(AGENTS, "hierarchical", "operant.agents.that_needs_more:Agent")
+
+
+def test_where_the_trained_agent_is_not_installed_another_one_says_that_it_stands_in(
+    without_pytorch: None, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    sink = logger.add(lambda message: said.append(str(message)), level="WARNING")
+    try:
+        models = Models("hierarchical", [tmp_path], "hierarchical", chosen=False)
+        assert models.current.info.name == "random"
+    finally:
+        logger.remove(sink)
+    assert "operant[learn]" in said[0]
+
+
+def test_nobody_stands_in_for_an_agent_that_was_chosen(without_pytorch: None, tmp_path: Path) -> None:
+    with pytest.raises(UnknownAgent, match="can't be imported"):
+        _ = Models("hierarchical", [tmp_path], "hierarchical", chosen=True).current
+
+
+class Reader(Brightest):
+    """Keeps what it saw."""
+
+    observation_type = "screenshot_a11y_tree"
+    seen: Observation
+
+    def _one(self, seen: Observation) -> Decision:
+        type(self).seen = seen
+        return super()._one(seen)
+
+
+def test_an_agent_that_reads_widgets_is_given_those_of_the_session(serve: Serve) -> None:
+    client = serve(predictors=always(Reader))
+    assert client.get(INFO).json()["sees_widgets"]
+    client.post("/api/v1/sessions/default/launch", json={"command": ["galculator"]})
+    for text in ("1", "2", "3"):
+        client.post(EXECUTE, json={"action": {"kind": "type", "text": text}, "secret": text == "3"})
+    assert client.post(PREDICT, json={"instruction": "x", "step": 2}).status_code == 200
+    seen = Reader.seen
+    assert seen.tree is not None
+    assert seen.tree.find(name="7") is not None
+    assert [window.title for window in seen.windows] == ["galculator"]
+    assert [deed.action.text for deed in seen.history] == ["2", MASK]
+    assert seen.last_action == seen.history[-1].action
+
+
+@pytest.mark.timeout(180)
+def test_the_trained_agent_answers_with_its_value_and_its_confidence(serve: Serve, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the trained agent needs it")
+    from operant.agents.hierarchical.agent import DEFAULT
+
+    kept = tmp_path / "checkpoints"
+    kept.mkdir()
+    shutil.copy(DEFAULT, kept / "mine.pt")
+    (kept / "broken.pt").write_bytes(DEFAULT.read_bytes()[:5000])
+    client = serve(agent="hierarchical", count=1)
+    client.post("/api/v1/sessions/default/launch", json={"command": ["galculator"]})
+    body: dict[str, Any] = {"instruction": "Press the button 7.", "session": "default"}
+
+    said = client.post(PREDICT, json=body).json()
+    assert said["action_type"]
+    assert 0 <= said["confidence"] <= 1
+    assert isinstance(said["value"], float)
+    info = client.get(INFO).json()
+    assert info["batched"]
+    assert info["sees_widgets"]
+    assert info["parameters"] > 1_000_000
+    assert info["fingerprint"]
+
+    names = [one["name"] for one in client.get(MODELS).json()["models"]]
+    assert {"hierarchical", "mine.pt", "broken.pt"} <= set(names)
+    refused = client.post(MODELS, json={"name": "broken.pt"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "bad_checkpoint")
+    assert client.get(MODELS).json()["current"] == "hierarchical"
+    assert client.post(MODELS, json={"name": "mine.pt"}).json()["current"] == "mine.pt"
+    again = client.post(PREDICT, json=body).json()
+    assert again["model"] == "mine.pt"
+    assert again["action"] == said["action"]  # the same weights
