@@ -96,33 +96,6 @@ def agent(
 
 
 @app.command()
-def ablations(
-    as_json: Json = False,
-    out: Out = None,
-    question: Annotated[
-        list[str] | None, typer.Option(help="instruction, pointing or curriculum; all if not given.")
-    ] = None,
-    steps: Annotated[int, typer.Option(min=64, help="Environment steps of each run.")] = 12_000,
-    episodes: Annotated[int, typer.Option(min=1, help="Held-out instances of each task.")] = 100,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each variant.")] = 1,
-) -> None:
-    """What parts of the hierarchical agent are worth, by leaving them out; on the fake desktop."""
-    from operant.bench.ablations import VARIANTS, measure_ablations
-    from operant.bench.record import provenance
-    from operant.errors import ConfigError
-
-    unknown = [name for name in question or () if name not in VARIANTS]
-    if unknown:
-        raise ConfigError(f"there is no question {unknown[0]!r}", hint=f"questions: {', '.join(VARIANTS)}")
-    with _progress() as progress:
-        measured = measure_ablations(
-            progress, questions=question or list(VARIANTS), steps=steps, episodes=episodes, seeds=range(seeds)
-        )
-        result = {**provenance(), **measured}
-    _deliver(result, as_json, out, _ablation_table)
-
-
-@app.command()
 def service(
     as_json: Json = False,
     out: Out = None,
@@ -294,21 +267,6 @@ def _goal_table(title: str, result: dict[str, Any], goals: dict[str, tuple[float
         met = "" if bound is None else ("[green]met[/]" if (value <= bound) == smaller else "[red]missed[/]")
         goal = "" if bound is None else f"{'<=' if smaller else '>='} {bound:g}"
         table.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value), goal, met)
-    return table
-
-
-def _ablation_table(result: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    table = Table("question", "variant", "seed", "task", "before", "after", "seconds", title="Ablations")
-    for run in result["runs"]:
-        for task, after in run["after"].items():
-            table.add_row(
-                run["question"], run["variant"], str(run["seed"]), task,
-                f"{run['before'][task]['success']:.0%}",
-                f"{after['success']:.0%} ({after['low']:.0%}-{after['high']:.0%})",
-                f"{run['seconds']:.0f}",
-            )  # fmt: skip
     return table
 
 

@@ -6,13 +6,18 @@ On the fake desktop, where a run takes minutes. Three questions, each with tasks
 * **pointing** (cloning, as nobody finds so small a target by chance): pixels only, a button smaller than a cell of
   the map; map, worker, or a Gaussian?
 * **curriculum** (PPO): one button, two in order, a field to fill; which strategy gets farthest?
+
+    python benchmarks/ablations.py --seeds 2 --out benchmarks/results/ablations.json
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +25,7 @@ from typing import Any
 from operant.agents.hierarchical.agent import HierarchicalAgent
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+from operant.bench.record import provenance
 from operant.envs.task_environment import TaskEnvironment
 from operant.evaluation.statistics import wilson
 from operant.learn.device import use_threads
@@ -34,8 +40,6 @@ from operant.testing.fake_tasks import FillField, PressButton, PressInOrder
 from operant.train.config import TrainConfig
 from operant.train.run import train
 from operant.types import Difficulty
-
-__all__ = ["VARIANTS", "Variant", "measure_ablations"]
 
 Settings = dict[str, Any]
 
@@ -122,20 +126,13 @@ VARIANTS: dict[str, dict[str, Variant]] = {
 }
 
 
-def measure_ablations(
-    progress: Callable[[str], None],
-    *,
-    questions: Sequence[str] = tuple(VARIANTS),
-    steps: int = 12_000,
-    episodes: int = 100,
-    seeds: Sequence[int] = (0,),
-) -> dict[str, Any]:
+def measure(questions: Sequence[str], steps: int, episodes: int, seeds: Sequence[int]) -> dict[str, Any]:
     """Every variant of those questions: success of the deterministic policy on held-out instances, by task."""
     found: dict[str, Any] = {"steps": steps, "seeds": list(seeds), "episodes": episodes, "runs": []}
     for question in questions:
         for name, variant in VARIANTS[question].items():
             for seed in seeds:
-                progress(f"{question}: {name}, seed {seed}")
+                print(f"{question}: {name}, seed {seed}", file=sys.stderr)
                 found["runs"].append(
                     {
                         "question": question,
@@ -193,3 +190,27 @@ def _success(checkpoint: Path, tasks: Sequence[Template], episodes: int) -> dict
         low, high = wilson(won, episodes)
         rates[template.id] = {"success": won / episodes, "low": round(low, 3), "high": round(high, 3)}
     return rates
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--question", choices=VARIANTS, action="append", help="only this one; may be repeated"
+    )
+    parser.add_argument("--steps", type=int, default=12_000, help="environment steps of each run of PPO")
+    parser.add_argument("--episodes", type=int, default=100, help="held-out instances of each task")
+    parser.add_argument("--seeds", type=int, default=1, help="runs of each variant")
+    parser.add_argument("--out", type=Path, help="where the result goes; standard output if not given")
+    given = parser.parse_args()
+    found = measure(given.question or list(VARIANTS), given.steps, given.episodes, range(given.seeds))
+    text = json.dumps({**provenance(), **found}, indent=2)
+    if given.out is None:
+        print(text)
+    else:
+        given.out.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
