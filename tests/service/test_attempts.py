@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
-from tests.service.policies import Typist, Waiting, always
+from tests.service.policies import Brightest, Typist, Waiting, always
 
 from operant.errors import DesktopDied
+from operant.service.inference.models import Model
+from operant.service.inference.predictor import AgentPredictor
 from operant.testing import FakeDesktop
 
 COMPLETE, ATTEMPTS = "/api/v1/agent/complete-task", "/api/v1/agent/attempts"
@@ -87,6 +89,21 @@ def test_a_long_task_is_started_polled_and_cancelled(serve: Serve) -> None:
     gate.set()
     wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "cancelled")
     wait_for(lambda: client.get("/api/v1/sessions").json() == [])
+
+
+def test_a_model_for_one_task_is_let_go_of_afterwards(serve: Serve) -> None:
+    made: list[AgentPredictor] = []
+
+    def make(model: Model) -> AgentPredictor:
+        made.append(AgentPredictor(model.name, Brightest))
+        return made[-1]
+
+    client = serve(predictors=make)
+    client.post(COMPLETE, json={"instruction": "x", "max_steps": 1})
+    client.post(COMPLETE, json={"instruction": "x", "max_steps": 1, "model": "noop"})
+    first, second = made
+    wait_for(lambda: second._agent.closed)  # type: ignore[attr-defined]
+    assert not first._agent.closed  # type: ignore[attr-defined]
 
 
 def test_steps_are_streamed(serve: Serve) -> None:

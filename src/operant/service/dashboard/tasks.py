@@ -96,7 +96,9 @@ async def _watch(stage: ui.column, identity: str, seed: int, who: str | None) ->
     stage.clear()
     with stage, ui.column().classes("op-card gap-3"):
         ui.element("operant-desktop").props(f'session="{session.id}" fps=20 quality=80')
-        attempt = service.attempts.start(task, predictor, deterministic=True, session=session, pace_s=PACE_S)
+        attempt = service.attempts.start(
+            task, predictor, deterministic=True, session=session, pace_s=PACE_S, close=who is not None
+        )
         await live(0.5, lambda: _state(attempt))()
     while not attempt.over:
         await asyncio.sleep(0.2)
