@@ -120,7 +120,7 @@ def test_a_person_takes_over_and_hands_back(serve: Serve) -> None:
     gate = threading.Event()
     client = serve(predictors=always(Waiting, gate=gate))
     session = client.post("/api/v1/sessions", json={}).json()["id"]
-    body = {"instruction": "x", "max_steps": 40, "wait": False, "session": session}
+    body = {"instruction": "x", "max_steps": 5, "wait": False, "session": session}
     name = client.post(COMPLETE, json=body).json()["id"]
     wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "running")
     act = {"action": {"kind": "wait"}, "session": session}
@@ -135,7 +135,7 @@ def test_a_person_takes_over_and_hands_back(serve: Serve) -> None:
     assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 0
     client.post(f"/api/v1/sessions/{session}/control", json={"taken_over": False})
     wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "finished")
-    assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 40
+    assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 5
 
 
 def test_a_desktop_that_fails_is_replaced_and_the_task_done_on_another(serve: Serve) -> None:
