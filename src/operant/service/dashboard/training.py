@@ -165,13 +165,15 @@ def _number(value: Any) -> float | None:
 def _state(one: _Curve) -> None:
     run = one.run
     latest = one.progress[-1] if one.progress else {}
-    with ui.row().classes("op-row"):
+    with ui.row().classes("op-row no-wrap"):
         pill(
             run.state,
             {"running": "wait", "finished": "good", "failed": "bad", "lost": "bad"}.get(run.state, "soft"),
         )
-        ui.label(run.id).classes("font-semibold")
-        ui.label(f"step {latest.get('step', 0):,}" if latest else "no update yet").classes("op-sub")
+        ui.label(run.id).classes("font-semibold ellipsis").style("min-width:0")
+        ui.label(f"step {latest.get('step', 0):,}" if latest else "no update yet").classes(
+            "op-sub text-no-wrap"
+        )
         if one.alarm:
             pill("reward rises, success does not", "bad")
         ui.space()
