@@ -101,7 +101,7 @@ async def framed(here: str, title: str, subtitle: str = "") -> AsyncIterator[Any
 
 async def live(seconds: float, gather: Callable[[], Awaitable[T]], draw: Callable[[T], None]) -> None:
     """A part of a page that is drawn anew so often. What it shows is gathered first, so that it is never blank."""
-    part = ui.column().classes("w-full gap-2")
+    part = ui.column().classes("op-part w-full gap-2")
 
     async def refresh() -> None:
         try:
