@@ -23,7 +23,7 @@ from operant.testing import FAKE_TEMPLATES, FakeDesktop
 Serve = Callable[..., TestClient]
 
 
-def wait_for(satisfied: Callable[[], Any], timeout_s: float = 10.0) -> Any:
+def wait_for(satisfied: Callable[[], Any], timeout_s: float = 30.0) -> Any:
     """What the function returns as soon as that is true."""
     deadline = time.monotonic() + timeout_s
     while not (found := satisfied()):

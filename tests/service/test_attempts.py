@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
-from tests.service.policies import Typist, Waiting, always
+from tests.service.policies import Brightest, Typist, Waiting, always
 
 from operant.errors import DesktopDied
+from operant.service.inference.models import Model
+from operant.service.inference.predictor import AgentPredictor
 from operant.testing import FakeDesktop
 
 COMPLETE, ATTEMPTS = "/api/v1/agent/complete-task", "/api/v1/agent/attempts"
@@ -89,6 +91,21 @@ def test_a_long_task_is_started_polled_and_cancelled(serve: Serve) -> None:
     wait_for(lambda: client.get("/api/v1/sessions").json() == [])
 
 
+def test_a_model_for_one_task_is_let_go_of_afterwards(serve: Serve) -> None:
+    made: list[AgentPredictor] = []
+
+    def make(model: Model) -> AgentPredictor:
+        made.append(AgentPredictor(model.name, Brightest))
+        return made[-1]
+
+    client = serve(predictors=make)
+    client.post(COMPLETE, json={"instruction": "x", "max_steps": 1})
+    client.post(COMPLETE, json={"instruction": "x", "max_steps": 1, "model": "noop"})
+    first, second = made
+    wait_for(lambda: second._agent.closed)  # type: ignore[attr-defined]
+    assert not first._agent.closed  # type: ignore[attr-defined]
+
+
 def test_steps_are_streamed(serve: Serve) -> None:
     client = serve(agent="oracle")
     name = client.post(COMPLETE, json={"task_id": "fake/fill-field-v1", "wait": False}).json()["id"]
@@ -103,7 +120,7 @@ def test_a_person_takes_over_and_hands_back(serve: Serve) -> None:
     gate = threading.Event()
     client = serve(predictors=always(Waiting, gate=gate))
     session = client.post("/api/v1/sessions", json={}).json()["id"]
-    body = {"instruction": "x", "max_steps": 40, "wait": False, "session": session}
+    body = {"instruction": "x", "max_steps": 5, "wait": False, "session": session}
     name = client.post(COMPLETE, json=body).json()["id"]
     wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "running")
     act = {"action": {"kind": "wait"}, "session": session}
@@ -118,7 +135,7 @@ def test_a_person_takes_over_and_hands_back(serve: Serve) -> None:
     assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 0
     client.post(f"/api/v1/sessions/{session}/control", json={"taken_over": False})
     wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "finished")
-    assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 40
+    assert client.get(f"{ATTEMPTS}/{name}").json()["steps_taken"] == 5
 
 
 def test_a_desktop_that_fails_is_replaced_and_the_task_done_on_another(serve: Serve) -> None:

@@ -1,5 +1,5 @@
-"""Clients of a service that ask as fast as they are answered. Written for this: a library's client costs as much
-of a core as the service does, and on a small machine that is what would be measured.
+"""Clients of a service that ask as fast as they are answered. Written for this: httpx takes 3 ms of a core for a
+question, more than the service's own HTTP does, and on a small machine that is what would be measured.
 """
 
 from __future__ import annotations

@@ -84,8 +84,12 @@ class Attempts:
         session: Session | None = None,
         secrets: Sequence[str] = (),
         pace_s: float = 0.0,
+        close: bool = False,
     ) -> Attempt:
-        """Queue an attempt; it runs as soon as there is a thread and a desktop for it."""
+        """Queue an attempt; it runs as soon as there is a thread and a desktop for it.
+
+        ``close`` says that the model was loaded for this attempt alone and is let go of afterwards.
+        """
         if predictor.info.privileged and task.oracle is None:
             raise RequestForbidden(
                 f"{predictor.info.name} knows how to do tasks of a suite only", hint="give a task_id"
@@ -109,7 +113,9 @@ class Attempts:
             while len(self._attempts) > KEPT and next(iter(self._attempts.values())).over:
                 self._attempts.popitem(last=False)
         context = contextvars.copy_context()
-        self._threads.submit(context.run, self._run, attempt, predictor, session)
+        running = self._threads.submit(context.run, self._run, attempt, predictor, session)
+        if close:
+            running.add_done_callback(lambda _: predictor.close())
         return attempt
 
     def find(self, identity: str) -> Attempt:

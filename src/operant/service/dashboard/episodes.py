@@ -7,7 +7,14 @@ from typing import Any
 from nicegui import ui
 
 from operant.service.dashboard.charts import curve
-from operant.service.dashboard.frame import PATIENCE_S, empty, framed, outcome_pill, runtime
+from operant.service.dashboard.frame import (
+    PATIENCE_S,
+    empty,
+    framed,
+    keep_on_phones,
+    outcome_pill,
+    runtime,
+)
 from operant.service.routes.catalogue import episode_view
 from operant.service.schemas.catalogue import EpisodeStep, EpisodeView
 
@@ -54,6 +61,7 @@ def register() -> None:
                 for one in found
             ]
             table = ui.table(rows=rows, columns=COLUMNS, row_key="id", pagination=15).props("flat wrap-cells")
+            keep_on_phones(table, COLUMNS, "outcome", "instruction")
             table.on("row-click", lambda event: ui.navigate.to(f"/episodes/{event.args[1]['id']}"))
             if total > MOST:
                 ui.label(f"the newest {MOST} of {total}").classes("op-sub")

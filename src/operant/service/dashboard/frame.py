@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from nicegui import context, ui
 
@@ -17,6 +17,7 @@ __all__ = [
     "empty",
     "failure",
     "framed",
+    "keep_on_phones",
     "live",
     "number",
     "outcome_pill",
@@ -35,10 +36,13 @@ MENU = (
     ("/results", "Results", "leaderboard"),
 )
 DARK = "operant_dark"
+PHONE_PX = 600
 PATIENCE_S = 30.0  # how long a page may take to be made on a busy machine
 HEAD = """<link rel="stylesheet" href="/static/style.css"><link rel="manifest" href="/manifest.webmanifest">
 <meta name="theme-color" content="#1f6f8b"><script src="/static/desktop.js" defer></script>
 <script>if ("serviceWorker" in navigator) navigator.serviceWorker.register("/service-worker.js").catch(() => {});</script>"""
+
+T = TypeVar("T")
 
 _runtime: list[Runtime] = []
 
@@ -95,18 +99,24 @@ async def framed(here: str, title: str, subtitle: str = "") -> AsyncIterator[Any
             failure(error)
 
 
-def live(seconds: float, content: Callable[[], Awaitable[None]]) -> Any:
-    """A part of a page that is drawn anew so often; the last state stays when that fails."""
+async def live(seconds: float, gather: Callable[[], Awaitable[T]], draw: Callable[[T], None]) -> None:
+    """A part of a page that is drawn anew so often. What it shows is gathered first, so that it is never blank."""
+    part = ui.column().classes("op-part w-full gap-2")
 
-    @ui.refreshable
-    async def part() -> None:
+    async def refresh() -> None:
         try:
-            await content()
+            found = await gather()
         except OperantError as error:
-            failure(error)
+            part.clear()
+            with part:
+                failure(error)
+            return
+        part.clear()
+        with part:
+            draw(found)
 
-    ui.timer(seconds, part.refresh)
-    return part
+    await refresh()
+    ui.timer(seconds, refresh)
 
 
 def empty(text: str, hint: str = "") -> None:
@@ -127,9 +137,17 @@ def failure(error: OperantError) -> None:
 
 
 def number(label: str, value: str, kind: str = "") -> None:
+    """A figure in large letters; words are longer, so they are smaller."""
+    size = "op-number" if value[:1].isdigit() or len(value) < 6 else "op-number op-word"
     with ui.column().classes("op-card gap-1"):
         ui.label(label).classes("op-label")
-        ui.label(value).classes(f"op-number {kind}")
+        ui.label(value).classes(f"{size} {kind}").tooltip(value)
+
+
+def keep_on_phones(table: ui.table, columns: Sequence[Mapping[str, Any]], *names: str) -> None:
+    """Show only these columns where there is no room for all of them."""
+    every = [column["name"] for column in columns]
+    table.props[":visible-columns"] = f"window.innerWidth < {PHONE_PX} ? {list(names)} : {every}"
 
 
 def pill(text: str, kind: str = "soft") -> None:

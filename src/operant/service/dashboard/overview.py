@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from nicegui import ui
 
+from operant.service.attempts.attempt import Attempt
 from operant.service.dashboard.frame import (
     PATIENCE_S,
     empty,
@@ -18,7 +20,9 @@ from operant.service.dashboard.frame import (
     runtime,
 )
 from operant.service.routes.monitoring import metrics_view
+from operant.service.schemas.monitoring import MetricsView
 from operant.service.sessions.approvals import Pending
+from operant.service.training.runs import Run
 
 __all__ = ["register"]
 
@@ -27,20 +31,24 @@ def register() -> None:
     @ui.page("/", response_timeout=PATIENCE_S)
     async def overview() -> None:
         async with framed("/", "Overview", "What this service is doing right now"):
-            await live(2.0, _approvals)()
-            await live(2.0, _health)()
+            await live(2.0, _pending, _approvals)
+            await live(2.0, _measure, _health)
             with ui.element("div").classes("op-halves"):
                 with ui.column().classes("op-card"):
                     ui.label("At work").classes("text-base font-semibold")
-                    await live(2.0, _attempts)()
+                    await live(2.0, _last_attempts, _attempts)
                 with ui.column().classes("op-card"):
                     ui.label("Training").classes("text-base font-semibold")
-                    await live(3.0, _runs)()
+                    await live(3.0, _last_runs, _runs)
 
 
-async def _approvals() -> None:
+async def _pending() -> list[Pending]:
+    return runtime().approvals.pending()
+
+
+def _approvals(pending: list[Pending]) -> None:
     """Actions on the live screen that wait for a yes."""
-    for one in runtime().approvals.pending():
+    for one in pending:
         with ui.row().classes("op-card items-center"):
             ui.icon("front_hand", size="28px").classes("op-wait")
             ui.label(f"On your own screen: {one.description}").classes("grow")
@@ -52,9 +60,13 @@ def _answer(one: Pending, yes: bool) -> None:
     runtime().approvals.answer(one.id, yes)
 
 
-async def _health() -> None:
+async def _measure() -> MetricsView:
     service = runtime()
-    view = await service.at_desk(metrics_view, service)
+    return await service.at_desk(metrics_view, service)
+
+
+def _health(view: MetricsView) -> None:
+    service = runtime()
     if service.failure is not None:
         failure(service.failure)
     desktops, status = view.desktops, "ready" if service.ready else "starting"
@@ -71,11 +83,18 @@ async def _health() -> None:
 
 
 def _ms(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+    if value is None:
+        return "–"
+    return (
+        f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+    )
 
 
-async def _attempts() -> None:
-    attempts = runtime().attempts.list()[:8]
+async def _last_attempts() -> list[Attempt]:
+    return runtime().attempts.list()[:8]
+
+
+def _attempts(attempts: list[Attempt]) -> None:
     if not attempts:
         empty("Nobody has tried a task yet.", "Start one on the page Tasks, or through the API.")
     for attempt in attempts:
@@ -92,13 +111,18 @@ async def _attempts() -> None:
                 ui.link("watch", f"/control?session={attempt.session}")
 
 
-async def _runs() -> None:
+async def _last_runs() -> list[tuple[Run, dict[str, Any]]]:
+    """The newest, each with its last update."""
     service = runtime()
-    runs = (await service.at_desk(service.runs.list))[:6]
+    return await service.at_desk(
+        lambda: [(run, (run.progress() or [{}])[-1]) for run in service.runs.list()[:6]]
+    )
+
+
+def _runs(runs: list[tuple[Run, dict[str, Any]]]) -> None:
     if not runs:
         empty("No training run yet.", "Start one on the page Training.")
-    for run in runs:
-        latest = (await service.at_desk(run.progress) or [{}])[-1]
+    for run, latest in runs:
         with ui.row().classes("op-row no-wrap"):
             pill(run.state, {"running": "wait", "finished": "good", "failed": "bad"}.get(run.state, "soft"))
             ui.link(run.id, f"/training?runs={run.id}").classes("grow")

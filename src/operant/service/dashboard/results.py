@@ -46,8 +46,12 @@ def register() -> None:
                 with ui.column().classes("op-card gap-2"):
                     ui.label(summary["agent"]).classes("text-base font-semibold")
                     seeds = len(summary["seeds"])
-                    splits = ", ".join(summary["splits"])
-                    ui.label(f"commit {summary['commit']} · {splits} · {seeds} seeds").classes("op-sub")
+                    about = [
+                        f"commit {summary['commit']}",
+                        ", ".join(split for split in summary["splits"] if split),
+                    ]
+                    about.append("1 seed" if seeds == 1 else f"{seeds} seeds")
+                    ui.label(" · ".join(part for part in about if part)).classes("op-sub")
                     groups = [("overall", summary["overall"])]
                     groups += [item for item in summary["by_difficulty"].items() if item[1]["n"]]
                     groups += list(summary["by_app"].items())

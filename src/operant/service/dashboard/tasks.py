@@ -9,7 +9,16 @@ from nicegui import ui
 
 from operant.errors import OperantError
 from operant.service.attempts.attempt import Attempt
-from operant.service.dashboard.frame import PATIENCE_S, empty, framed, live, outcome_pill, pill, runtime
+from operant.service.dashboard.frame import (
+    PATIENCE_S,
+    empty,
+    framed,
+    keep_on_phones,
+    live,
+    outcome_pill,
+    pill,
+    runtime,
+)
 from operant.service.routes.catalogue import task_row
 
 __all__ = ["register"]
@@ -35,6 +44,7 @@ def register() -> None:
                 search = ui.input("Search").props("outlined dense clearable").classes("grow")
                 level = ui.toggle(["ALL", "EASY", "MEDIUM", "HARD"], value="ALL").props("no-caps unelevated")
             table = ui.table(rows=rows, columns=COLUMNS, row_key="id", pagination=15).props("flat wrap-cells")
+            keep_on_phones(table, COLUMNS, "id", "example")
             table.on("row-click", lambda event: ui.navigate.to(f"/tasks/{event.args[1]['id']}"))
             search.bind_value_to(table, "filter", forward=lambda text: text or "")
 
@@ -96,15 +106,21 @@ async def _watch(stage: ui.column, identity: str, seed: int, who: str | None) ->
     stage.clear()
     with stage, ui.column().classes("op-card gap-3"):
         ui.element("operant-desktop").props(f'session="{session.id}" fps=20 quality=80')
-        attempt = service.attempts.start(task, predictor, deterministic=True, session=session, pace_s=PACE_S)
-        await live(0.5, lambda: _state(attempt))()
+        attempt = service.attempts.start(
+            task, predictor, deterministic=True, session=session, pace_s=PACE_S, close=who is not None
+        )
+        await live(0.5, lambda: _same(attempt), _state)
     while not attempt.over:
         await asyncio.sleep(0.2)
     await asyncio.sleep(2.0)  # the last picture is worth a look
     await service.at_desk(service.sessions.end, session)
 
 
-async def _state(attempt: Attempt) -> None:
+async def _same(attempt: Attempt) -> Attempt:
+    return attempt
+
+
+def _state(attempt: Attempt) -> None:
     with ui.row().classes("op-row no-wrap"):
         if attempt.result is not None:
             outcome_pill(attempt.result.outcome)

@@ -165,20 +165,22 @@ def _number(value: Any) -> float | None:
 def _state(one: _Curve) -> None:
     run = one.run
     latest = one.progress[-1] if one.progress else {}
-    with ui.row().classes("op-row"):
+    with ui.row().classes("op-row no-wrap"):
         pill(
             run.state,
             {"running": "wait", "finished": "good", "failed": "bad", "lost": "bad"}.get(run.state, "soft"),
         )
-        ui.label(run.id).classes("font-semibold")
-        ui.label(f"step {latest.get('step', 0):,}" if latest else "no update yet").classes("op-sub")
+        ui.label(run.id).classes("font-semibold ellipsis").style("min-width:0")
+        ui.label(f"step {latest.get('step', 0):,}" if latest else "no update yet").classes(
+            "op-sub text-no-wrap"
+        )
         if one.alarm:
             pill("reward rises, success does not", "bad")
         ui.space()
         if run.running:
-            ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props("flat color=negative")
+            ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props("flat dense no-wrap color=negative")
         elif one.resumable:
-            ui.button("Resume", icon="play_arrow", on_click=lambda: _resume(run)).props("flat")
+            ui.button("Resume", icon="play_arrow", on_click=lambda: _resume(run)).props("flat dense no-wrap")
 
 
 def _form() -> None:

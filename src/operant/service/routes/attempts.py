@@ -46,6 +46,7 @@ async def complete_task(asked: CompleteTaskRequest, runtime: RuntimeDep, respons
         session=session,
         secrets=asked.secrets,
         pace_s=asked.pace_s,
+        close=asked.model is not None,
     )
     if not asked.wait:
         response.status_code = 202
