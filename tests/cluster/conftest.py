@@ -71,7 +71,6 @@ def cluster() -> Iterator[Any]:
                     "include_dashboard": False,
                     "include_log_monitor": False,
                     "no_monitor": True,
-                    "node_ip_address": "127.0.0.1",
                 },
             )
         )

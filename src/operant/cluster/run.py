@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.exceptions import ActorUnavailableError, RayActorError, RayError, RayTaskError
 
 from operant.cluster.connection import check_resources, connected
 from operant.cluster.enlisting import enlist, enlist_learner
@@ -141,9 +141,12 @@ class ClusterRun:
         try:
             _result(call)
             return False
-        except RayActorError:
+        except RayActorError as error:
             lost = ray.get(roster.experience.release.remote(name))
-            self.tell(f"{name} is gone with {lost} episodes: they are played again")
+            if lost or not isinstance(
+                error, ActorUnavailableError
+            ):  # otherwise it is still being started again
+                self.tell(f"{name} is gone with {lost} episodes: they are played again")
             return True
         except OperantError as error:
             ray.get(roster.experience.release.remote(name))
