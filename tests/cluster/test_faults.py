@@ -62,7 +62,9 @@ def test_a_run_outlives_a_machine_and_two_learners_learn_one_policy(cluster: Any
     # The head has room for the learners, an environment and an inference actor; the others are on the second machine.
     second = cluster.add_node(num_cpus=4, object_store_memory=80 << 20)
     config = settings(
-        training={"num_iterations": 8, "algorithm": "ppo"}, cluster={"inference_actors": 2, "learners": 2}
+        actor={"invalid_reward": -0.5},
+        training={"num_iterations": 8, "algorithm": "ppo"},
+        cluster={"inference_actors": 2, "learners": 2},
     )
     training = Training(config, tmp_path)
     try:
