@@ -22,6 +22,7 @@ from operant.testing.fake_desktop import Delays
 SLOW_DESKTOP = functools.partial(FakeDesktop, delays=Delays(reset_s=0.1, step_s=0.1))
 PATIENCE_S = 240.0  # an idle machine takes a tenth of it
 HEAD_CPUS = 8
+START_TRIES = 3
 
 SETTINGS: dict[str, Any] = {
     "model": {"name": "tiny:qwen2_vl", "use_lora": True, "lora": {"r": 2}, "max_pixels": 6000},
@@ -61,14 +62,17 @@ def cluster() -> Iterator[Any]:
         patch.setenv("RAY_TMPDIR", place)
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_AUTH_TOKEN", "5" * 64)
-        started = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "num_cpus": HEAD_CPUS,
-                "object_store_memory": 100 << 20,
-                "include_dashboard": False,
-                "node_ip_address": "127.0.0.1",
-            },
+        started = _patiently(
+            lambda: Cluster(
+                initialize_head=True,
+                head_node_args={
+                    "num_cpus": HEAD_CPUS,
+                    "object_store_memory": 100 << 20,
+                    "include_dashboard": False,
+                    "include_log_monitor": False,
+                    "no_monitor": True,
+                },
+            )
         )
         ray.init(started.address, log_to_driver=False, logging_level="error")
         try:
@@ -76,6 +80,16 @@ def cluster() -> Iterator[Any]:
         finally:
             ray.shutdown()
             started.shutdown()
+
+
+def _patiently(start: Callable[[], Any]) -> Any:
+    """Ray gives its processes fifteen seconds to start, which a busy machine may not have: try again."""
+    for _ in range(START_TRIES - 1):
+        try:
+            return start()
+        except Exception:  # noqa: BLE001 - that is what Ray raises
+            continue
+    return start()
 
 
 class Training:

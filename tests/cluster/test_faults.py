@@ -32,7 +32,7 @@ def test_a_run_outlives_each_of_its_actors_and_goes_on_in_one_process(cluster: A
     training.wait()
     assert_nothing_lost_or_twice(training)
     assert len(training.learned()) >= 12 * 4
-    assert sum("environment" in line and "is gone" in line for line in training.lines) == 2
+    assert any("environment-0 is gone with" in line for line in training.lines)
     assert any("going on from update" in line for line in training.lines)
     iterations = [line["iteration"] for line in training.metrics()]
     assert iterations[-1] == 12
@@ -60,9 +60,11 @@ def test_a_run_outlives_a_machine_and_two_learners_learn_one_policy(cluster: Any
     from operant.agents.vlm.loading import is_adapter
 
     # The head has room for the learners, an environment and an inference actor; the others are on the second machine.
-    second = cluster.add_node(num_cpus=4, object_store_memory=80 << 20, node_ip_address="127.0.0.1")
+    second = cluster.add_node(num_cpus=4, object_store_memory=80 << 20)
     config = settings(
-        training={"num_iterations": 8, "algorithm": "ppo"}, cluster={"inference_actors": 2, "learners": 2}
+        actor={"invalid_reward": -0.5},
+        training={"num_iterations": 8, "algorithm": "ppo"},
+        cluster={"inference_actors": 2, "learners": 2},
     )
     training = Training(config, tmp_path)
     try:

@@ -32,7 +32,6 @@ Progress = Callable[[str], None]
 GOALS: dict[str, tuple[float, bool]] = {"async_speedup": (1.5, False), "env_utilisation": (0.8, False)}
 
 WARM_UP = 2  # updates that are not timed
-ROUNDS = 2
 PROMPTS = 64
 SETTINGS: dict[str, Any] = {
     "model": {"name": "tiny:qwen2_vl", "use_lora": True, "lora": {"r": 8}, "max_pixels": 26_000},
@@ -55,14 +54,20 @@ SETTINGS: dict[str, Any] = {
 
 
 def measure_vlm(
-    progress: Progress, latencies: Latencies, *, updates: int = 8, epochs: int = 2, seed: int = 0
+    progress: Progress,
+    latencies: Latencies,
+    *,
+    updates: int = 8,
+    epochs: int = 2,
+    rounds: int = 2,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """Everything, in turns: synchronous, asynchronous, and again."""
     seconds: dict[str, list[float]] = {"sync": [], "async": []}
     lines: dict[str, list[dict[str, float]]] = {"sync": [], "async": []}
-    for number in range(ROUNDS):
+    for number in range(rounds):
         for mode, staleness in (("sync", 0), ("async", 2)):
-            progress(f"round {number + 1} of {ROUNDS}: {mode}")
+            progress(f"round {number + 1} of {rounds}: {mode}")
             found = _train(_config(updates, staleness, epochs, seed + number), latencies)
             lines[mode] += found[WARM_UP:]
             seconds[mode].append(found[-1]["time"] - found[WARM_UP - 1]["time"])
@@ -71,8 +76,9 @@ def measure_vlm(
         "seed": seed,
         "desktops": SETTINGS["actor"]["num_actors"],
         "desktop_latency_mean_s": latencies.mean_s,
-        "updates_timed": (updates - WARM_UP) * ROUNDS,
+        "updates_timed": (updates - WARM_UP) * rounds,
         "rollouts_per_update": 16,
+        "rounds": rounds,
         "sync_s": sum(seconds["sync"]),
         "async_s": sum(seconds["async"]),
         "async_speedup": sum(seconds["sync"]) / sum(seconds["async"]),

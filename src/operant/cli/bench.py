@@ -137,8 +137,9 @@ def vlm(
     as_json: Json = False,
     out: Out = None,
     latencies: Recorded = Path("benchmarks/latencies.json"),
-    updates: Annotated[int, typer.Option(min=4, help="Updates of each of the four runs.")] = 8,
+    updates: Annotated[int, typer.Option(min=4, help="Updates of each run.")] = 8,
     epochs: Annotated[int, typer.Option(min=1, help="Passes of an update: how long learning takes.")] = 2,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each way is measured, in turns.")] = 2,
 ) -> None:
     """Asynchronous against synchronous training of a tiny model on Ray, and batched inference."""
     from operant.bench.record import provenance
@@ -147,7 +148,10 @@ def vlm(
 
     recorded = Latencies.load(latencies)
     with _progress() as progress:
-        result = {**provenance(), **measure_vlm(progress, recorded, updates=updates, epochs=epochs)}
+        result = {
+            **provenance(),
+            **measure_vlm(progress, recorded, updates=updates, epochs=epochs, rounds=rounds),
+        }
     _deliver(result, as_json, out, lambda result: _goal_table("Vision-language training", result, GOALS))
 
 

@@ -36,7 +36,7 @@ def check_address(address: str) -> None:
     if address not in (LOCAL, AUTO) and not address.startswith(CLIENT):
         raise ConfigError(f"there is no cluster {address!r}", hint="local, auto, or ray://HOST:PORT")
     if importlib.util.find_spec("ray") is None:
-        raise MissingDependency("Ray is not installed", hint="pip install 'operant[cluster]'")
+        raise MissingDependency("Ray is not installed", hint="pip install 'operant[vlm,cluster]'")
 
 
 @contextmanager

@@ -6,13 +6,14 @@ others, and calls them again. The work itself never passes through here.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.exceptions import ActorUnavailableError, RayActorError, RayError, RayTaskError
 
 from operant.cluster.connection import check_resources, connected
 from operant.cluster.enlisting import enlist, enlist_learner
@@ -65,6 +66,7 @@ class ClusterRun:
         with hold(self.directory):
             claim(self.directory, config, resume=resume)
         self._told = 0
+        self._deaths = 0
         self._failed: set[int] = set()
 
     def train(self) -> Path | None:
@@ -84,12 +86,10 @@ class ClusterRun:
                 _dismiss(roster, learner)
 
     def _watch(self, roster: Roster, learner: Any) -> Path | None:
-        starting = [
-            actor.start.remote() for actor in roster.inference
-        ]  # a model that can't be loaded is told soon
+        # A model that can't be loaded is told as soon as anybody has tried.
+        starting = [actor.start.remote() for actor in roster.inference]
         learning = learner.train.remote()
         playing = {actor.play.remote(): index for index, actor in enumerate(roster.environments)}
-        crashes = 0
         while True:
             for call in self._look(learner, [learning, *starting, *playing]):
                 if call in playing:
@@ -104,19 +104,23 @@ class ClusterRun:
                     try:
                         model = _result(call)
                     except RayActorError as error:
-                        crashes += 1
-                        learning = self._learns_on(learner, crashes, error)
+                        learning = self._learns_on(learner, error)
                         continue
                     self._tell_news(learner)
                     return Path(model) if model else None
 
-    def _learns_on(self, learner: Any, crashes: int, error: RayActorError) -> Any:
-        if crashes > self.config.cluster.learner_restarts:
+    def _learns_on(self, learner: Any, error: RayActorError) -> Any:
+        """The learner is gone, or still being started again; Ray does that only so often."""
+        if not isinstance(error, ActorUnavailableError):
+            self._deaths += 1
+        if self._deaths > self.config.cluster.learner_restarts:
             raise ClusterError(
-                f"the learner died {crashes} times", hint="--resume goes on from its checkpoint"
+                f"the learner died {self._deaths} times", hint="--resume goes on from its checkpoint"
             ) from error
+        if self._told:
+            self.tell("the learner is gone: another goes on from its checkpoint")
         self._told = 0
-        self.tell("the learner is gone: another goes on from its checkpoint")
+        time.sleep(LOOK_S)
         return learner.train.remote()
 
     def _look(self, learner: Any, calls: list[Any]) -> list[Any]:
@@ -146,9 +150,11 @@ class ClusterRun:
         try:
             _result(call)
             return False
-        except RayActorError:
+        except RayActorError as error:
             lost = ray.get(roster.experience.release.remote(name))
-            self.tell(f"{name} is gone with {lost} episodes: they are played again")
+            being_started = isinstance(error, ActorUnavailableError) and not lost
+            if not being_started:
+                self.tell(f"{name} is gone with {lost} episodes: they are played again")
             return True
         except OperantError as error:
             ray.get(roster.experience.release.remote(name))

@@ -112,7 +112,7 @@ class _Watched:
             self.delays_ms.append((time.perf_counter() - began) * 1000)
 
 
-def simulate(scenario: Scenario, latencies: Latencies) -> dict[str, float]:
+def simulate(scenario: Scenario, latencies: Latencies, address: str = "local") -> dict[str, float]:
     """Run a cluster of that size for a while on this machine; what came of it."""
     processes = math.ceil(scenario.desktops / DESKTOPS_PER_PROCESS)
     config = VLMTrainingConfig.build(
@@ -134,7 +134,7 @@ def simulate(scenario: Scenario, latencies: Latencies) -> dict[str, float]:
     )
     with (
         tempfile.TemporaryDirectory(prefix="operant-scaling-") as name,
-        connected("local", config.cluster),
+        connected(address, config.cluster),
     ):
         roster = enlist(
             config, Path(name), latencies, environment=SimulatedEnvironment, inference=SleepingInference
