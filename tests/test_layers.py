@@ -52,7 +52,7 @@ QUARANTINE = {
     "tokenizers": {"agents"},
     "peft": {"agents", "learn", "cluster"},
     "openai": {"agents"},
-    "httpx": {"desktop"},
+    "httpx": {"desktop", "bench"},
     "msgpack": {"desktop"},
     "tensorboard": {"learn"},
     "fastapi": {"service"},
