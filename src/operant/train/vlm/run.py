@@ -134,7 +134,13 @@ class VLMRun:
         if self.demonstrated or not settings.demonstrations:
             return
         shown = demonstrations(
-            runner, self.source, self.parts.vlm, settings.demonstrations, settings.seed, self.tell
+            runner,
+            self.source,
+            self.parts.vlm,
+            settings.demonstrations,
+            settings.seed,
+            self.tell,
+            at_once=self.config.environment.desktops or self.config.actor.num_actors,
         )
         with self.parts.learning_rate(settings.demonstration_learning_rate):
             for epoch in range(settings.demonstration_epochs):
