@@ -29,7 +29,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, required=True, help="Where runs and results go.")
-    parser.add_argument("--episodes", type=int, default=55, help="Held-out episodes of each template.")
+    parser.add_argument("--episodes", type=int, default=80, help="Held-out episodes of each template.")
     parser.add_argument(
         "--seed", type=int, default=0, help="Of training; evaluation always takes seeds from 0 on."
     )
