@@ -40,6 +40,7 @@ def main() -> None:
     stages.demonstrate()
     for name in asked.only or ALGORITHMS:
         stages.reinforce(name, ALGORITHMS[name])
+    stages.evaluate_all()
     (asked.out / "result.json").write_text(json.dumps(stages.found, indent=1) + "\n")
     draw(stages.found, asked.out / "result.png")
     print(asked.out / "result.json")
@@ -61,13 +62,16 @@ class Stages:
 
     def demonstrate(self) -> None:
         self._train("sft", ["training.num_iterations=0"])
-        self._evaluate("before", self.out / "sft" / "base_model")
-        self._evaluate("sft", self._model("sft"))
 
     def reinforce(self, name: str, settings: list[str]) -> None:
         start = [f"model.name={self._model('sft')}", "training.demonstrations=0"]
         self._train(name, [*settings, *start])
-        self._evaluate(name, self._model(name))
+
+    def evaluate_all(self) -> None:
+        self._evaluate("before", self.out / "sft" / "base_model")
+        for name in ("sft", *ALGORITHMS):
+            if (self.out / name / "seconds").exists():
+                self._evaluate(name, self._model(name))
 
     def _model(self, name: str) -> Path:
         return max((self.out / name / "checkpoints").glob("version_*")) / "model"
