@@ -29,7 +29,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, required=True, help="Where runs and results go.")
-    parser.add_argument("--episodes", type=int, default=55, help="Held-out episodes of each template.")
+    parser.add_argument("--episodes", type=int, default=80, help="Held-out episodes of each template.")
     parser.add_argument(
         "--seed", type=int, default=0, help="Of training; evaluation always takes seeds from 0 on."
     )
@@ -40,6 +40,7 @@ def main() -> None:
     stages.demonstrate()
     for name in asked.only or ALGORITHMS:
         stages.reinforce(name, ALGORITHMS[name])
+    stages.evaluate_all()
     (asked.out / "result.json").write_text(json.dumps(stages.found, indent=1) + "\n")
     draw(stages.found, asked.out / "result.png")
     print(asked.out / "result.json")
@@ -61,13 +62,16 @@ class Stages:
 
     def demonstrate(self) -> None:
         self._train("sft", ["training.num_iterations=0"])
-        self._evaluate("before", self.out / "sft" / "base_model")
-        self._evaluate("sft", self._model("sft"))
 
     def reinforce(self, name: str, settings: list[str]) -> None:
         start = [f"model.name={self._model('sft')}", "training.demonstrations=0"]
         self._train(name, [*settings, *start])
-        self._evaluate(name, self._model(name))
+
+    def evaluate_all(self) -> None:
+        self._evaluate("before", self.out / "sft" / "base_model")
+        for name in ("sft", *ALGORITHMS):
+            if (self.out / name / "seconds").exists():
+                self._evaluate(name, self._model(name))
 
     def _model(self, name: str) -> Path:
         return max((self.out / name / "checkpoints").glob("version_*")) / "model"

@@ -52,6 +52,8 @@ QUARANTINE = {
     "tokenizers": {"agents"},
     "peft": {"agents", "learn", "cluster"},
     "openai": {"agents"},
+    "httpx": {"desktop", "bench"},
+    "msgpack": {"desktop"},
     "tensorboard": {"learn"},
     "fastapi": {"service"},
     "starlette": {"service"},

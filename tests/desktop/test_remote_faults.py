@@ -201,6 +201,32 @@ def test_a_call_that_is_sent_again_gets_the_answer_that_it_had() -> None:
         assert httpx.post(path, content=pack(message)).status_code == 409
 
 
+def test_a_lease_that_is_asked_for_again_is_the_same_one() -> None:
+    with DesktopServer() as server:
+        wanted = pack({"protocol": 1, "id": "0123456789abcdef"})
+        first, again = (
+            unpack(httpx.post(f"{server.url}/v1/desktops", content=wanted).content) for _ in range(2)
+        )
+        assert first == again
+        assert server.host.about()["leased"] == 1
+        for id in (None, 7, "short", "../../etc/passwd-and-more", "x" * 65):
+            said = httpx.post(f"{server.url}/v1/desktops", content=pack({"protocol": 1, "id": id}))
+            assert said.status_code == 422
+
+
+def test_a_long_call_does_not_outlive_its_lease() -> None:
+    class Patient(FakeDesktop):
+        def run(self, *args: Any, **more: Any) -> Any:
+            time.sleep(0.6)
+            return super().run(*args, **more)
+
+    with (
+        DesktopServer(factory=Patient, idle_s=0.3) as server,  # type: ignore[arg-type]
+        RemoteDesktop(server.url, SMALL) as desktop,
+    ):
+        assert desktop.run(["echo", "slow"], timeout_s=5.0).output == "slow\n"
+
+
 def test_a_server_that_was_started_anew_has_forgotten_its_leases() -> None:
     server = DesktopServer()
     desktop = RemoteDesktop(Connection(server.url, patience_s=5.0), SMALL)

@@ -7,6 +7,7 @@ broke is not done again. Frames travel as changes. What goes wrong over there is
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -54,9 +55,10 @@ class RemoteDesktop:
         self._owned = isinstance(connection, str)
         self._line = Connection(connection, token) if isinstance(connection, str) else connection
         try:
-            wanted = {"protocol": PROTOCOL, "width": self.config.width, "height": self.config.height}
+            # The id is ours, so that a request which is sent again leases no second desktop.
+            self.id = secrets.token_urlsafe(16)
+            wanted = {"protocol": PROTOCOL, "id": self.id}
             lease = self._line.post("/v1/desktops", wanted, max(timeout_s, self.config.start_timeout_s))
-            self.id: str = read(lease.get("id"), str)
             self.size: Size = read(lease.get("size"), Size)
             self.monitors: tuple[Monitor, ...] = tuple(read(lease.get("monitors"), list[Monitor]))
         except BaseException:

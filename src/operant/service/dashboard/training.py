@@ -178,7 +178,9 @@ def _state(one: _Curve) -> None:
             pill("reward rises, success does not", "bad")
         ui.space()
         if run.running:
-            ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props("flat dense no-wrap color=negative")
+            ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props(
+                "flat dense no-wrap color=negative"
+            )
         elif one.resumable:
             ui.button("Resume", icon="play_arrow", on_click=lambda: _resume(run)).props("flat dense no-wrap")
 

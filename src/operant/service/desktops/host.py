@@ -6,7 +6,7 @@ last answer of each lease is remembered, so that a call which is sent again is n
 
 from __future__ import annotations
 
-import secrets
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +26,8 @@ from operant.types import Monitor, StepResult
 __all__ = ["DesktopHost"]
 
 LEASE_WAIT_S = 10.0
+LONGEST_S = 3600.0
+NAME = re.compile(r"[\w-]{16,64}", re.ASCII)
 
 
 class DesktopHost:
@@ -44,7 +46,8 @@ class DesktopHost:
         self.lease_wait_s = lease_wait_s
         self.pool = DesktopPool(count, config, ttl_s=idle_s, factory=factory)
         self._guests: dict[str, _Guest] = {}
-        self._lock = threading.Lock()
+        self._arriving: set[str] = set()
+        self._changed = threading.Condition()
 
     def about(self) -> dict[str, Any]:
         status = self.pool.status()
@@ -63,12 +66,29 @@ class DesktopHost:
                 f"this server speaks protocol {PROTOCOL}, and the client {wanted.get('protocol')!r}",
                 hint="install the same version of Operant on both machines",
             )
-        guest = _Guest(self.pool.lease(timeout_s=self.lease_wait_s, ttl_s=self.idle_s))
-        with self._lock:
-            self._forget_ended()
-            self._guests[guest.id] = guest
+        id = wanted.get("id")
+        if not isinstance(id, str) or not NAME.fullmatch(id):
+            raise ConfigError("a lease has an id of 16 to 64 letters, digits, - and _, drawn by its client")
+        with self._changed:
+            self._changed.wait_for(lambda: id not in self._arriving)
+            guest = self._guests.get(id)
+            if guest is not None and not guest.ended:
+                return self._describe(guest)  # asked again: the line broke before the answer came
+            self._arriving.add(id)
+        try:
+            guest = _Guest(id, self.pool.lease(timeout_s=self.lease_wait_s, ttl_s=self.idle_s))
+            with self._changed:
+                self._forget_ended()
+                self._guests[id] = guest
+        finally:
+            with self._changed:
+                self._arriving.discard(id)
+                self._changed.notify_all()
+        logger.info("desktop {} is leased", id[:6])
+        return self._describe(guest)
+
+    def _describe(self, guest: _Guest) -> dict[str, Any]:
         desktop = guest.lease.desktop
-        logger.info("desktop {} is leased", guest.id[:6])
         return {
             "id": guest.id,
             "size": {"width": desktop.size.width, "height": desktop.size.height},
@@ -78,7 +98,7 @@ class DesktopHost:
 
     def call(self, id: str, message: dict[str, Any]) -> bytes:
         guest = self._find(id)
-        guest.lease.renew(self.idle_s)
+        guest.lease.renew(self.idle_s + _takes(message.get("arguments")))
         return guest.call(message)
 
     def glance(self, id: str) -> bytes:
@@ -86,7 +106,7 @@ class DesktopHost:
 
     def release(self, id: str) -> None:
         """Releasing twice does no harm."""
-        with self._lock:
+        with self._changed:
             guest = self._guests.pop(id, None)
         if guest is not None:
             guest.lease.release()
@@ -96,7 +116,7 @@ class DesktopHost:
         self.pool.close()
 
     def _find(self, id: str) -> _Guest:
-        with self._lock:
+        with self._changed:
             guest = self._guests.get(id)
         if guest is None or guest.ended:
             raise UnknownSession("there is no such lease", hint="it ended, or the server was started anew")
@@ -110,8 +130,8 @@ class DesktopHost:
 class _Guest:
     """One client's desktop, and the last thing that it was told."""
 
-    def __init__(self, lease: Lease) -> None:
-        self.id = secrets.token_urlsafe(16)
+    def __init__(self, id: str, lease: Lease) -> None:
+        self.id = id
         self.lease = lease
         self._frames = FrameSender()
         self._lock = threading.Lock()
@@ -151,3 +171,9 @@ class _Guest:
                 "step": step,
             }
         return {"result": result, "step": step}
+
+
+def _takes(arguments: Any) -> float:
+    """Seconds that a call may take by what it asks for: nobody is idle meanwhile."""
+    seconds = arguments.get("seconds") if isinstance(arguments, dict) else None
+    return min(max(0.0, float(seconds)), LONGEST_S) if isinstance(seconds, (int, float)) else 0.0

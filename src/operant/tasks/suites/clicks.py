@@ -1,7 +1,8 @@
-"""One click on a large button: what a model that sees a thousandth of the screen's pixels can still learn to do.
+"""One click on something large: what a model that sees a fortieth of the screen's pixels can still learn to do.
 
-The calculator stands anywhere and shows a number; the instruction says which of its keys is wanted. Numbers come
-from a small pool, so that they do not tell one instance from another: where to click is only in the picture.
+A calculator and a terminal stand beside each other, anywhere in their halves of the screen; the one that is asked
+for has to get the focus. Numbers come from a small pool, so that they do not tell one instance from another: where
+to click is only in the picture.
 """
 
 from __future__ import annotations
@@ -9,80 +10,75 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.tasks.criteria import Accessible, Criterion
-from operant.tasks.draw import Draw, is_heldout_number
+from operant.tasks.criteria import Criterion, WindowTitle
+from operant.tasks.draw import Draw
 from operant.tasks.oracle import Milestone, Milestones, Oracle, View
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.calculator import CONFIG, SIZE
-from operant.tasks.suites.core.keypad import button, shown, written
+from operant.tasks.suites.core.calculator import CONFIG
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
 __all__ = ["TEMPLATES"]
 
+SIZES = {"Galculator": (331, 343), "XTerm": (420, 300)}
+HALF = (640, 800)
 LOWEST, HIGHEST = 12, 60
 
 
-class Shown(Template):
-    """A calculator that shows ``p.number``; ``key`` has to be pressed, and it then shows ``result``."""
+class FocusOne(Template):
+    """Click the window of class ``wanted``; the other one has the focus."""
 
-    apps: ClassVar[tuple[str, ...]] = ("galculator",)
+    apps: ClassVar[tuple[str, ...]] = ("galculator", "xterm")
     skill = "click"
-    family = "one click"
+    family = "focus"
     difficulty = Difficulty.EASY
-    key: ClassVar[str]
+    wanted: ClassVar[str]
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {"number": draw.number(LOWEST, HIGHEST, doubles=False), "place": draw.place(*SIZE)}
+        number = draw.number(LOWEST, HIGHEST)
+        left = draw.choice(tuple(SIZES))
+        places = {}
+        for name, size in SIZES.items():
+            x, y, width, height = draw.place(*size, HALF)
+            places[name] = (x if name == left else x + HALF[0], y, width, height)
+        return {"number": number, "places": places}
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         remembered = f'[general]\nremembers_display=true\nremembered_valuex="{p.number}"\n'
-        return [WriteFile(path=CONFIG, text=remembered), Launch(command=["galculator"], place=p.place)]
-
-    def result(self, p: Params) -> str:
-        raise NotImplementedError
+        opened = {
+            "Galculator": Launch(command=["galculator"], place=p.places["Galculator"]),
+            "XTerm": Launch(command=["xterm", "-T", f"terminal {p.number}"], place=p.places["XTerm"]),
+        }
+        last = next(name for name in opened if name != self.wanted)  # it gets the focus
+        return [WriteFile(path=CONFIG, text=remembered), opened[self.wanted], opened[last]]
 
     def success(self, p: Params) -> Criterion:
-        return Accessible(app="galculator", role="text", text=self.result(p))
+        title = "galculator" if self.wanted == "Galculator" else f"terminal {p.number}"
+        return WindowTitle(title=title, wm_class=self.wanted, focused=True)
 
     def oracle(self, p: Params) -> Oracle:
+        def has_it(view: View) -> bool:
+            return any(window.focused for window in view.windows if window.wm_class == self.wanted)
+
         def act(view: View) -> Action:
-            return view.click(button(view, self.key))
+            window = next((one for one in view.windows if one.wm_class == self.wanted), None)
+            if window is None:
+                return Action.wait()
+            return Action.click(view.point(window.x + window.width / 2, window.y + window.height / 2))
 
-        return Milestones([Milestone(self.key, lambda view: shown(view) == self.result(p), act)])
-
-
-class Clear(Shown):
-    id = "clicks/calculator-clear-v1"
-    instructions = ("Clear the {number} from the calculator.",)
-    key = "AC"
-
-    def result(self, p: Params) -> str:
-        return "0"
+        return Milestones([Milestone("focus", has_it, act)])
 
 
-class ChangeSign(Shown):
-    id = "clicks/calculator-sign-v1"
-    instructions = ("Make the calculator's {number} negative.",)
-    key = "+/-"
-
-    def result(self, p: Params) -> str:
-        return f"-{p.number}"
+class FocusCalculator(FocusOne):
+    id = "clicks/focus-calculator-v1"
+    instructions = ("Click the calculator that shows {number}.",)
+    wanted = "Galculator"
 
 
-class TakeRoot(Shown):
-    id = "clicks/calculator-root-v1"
-    instructions = ("Take the square root of the calculator's {number}.",)
-    key = "sqrt"
-
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        squares = [root * root for root in range(4, 40)]
-        mine = [number for number in squares if is_heldout_number(number) == (draw.split == "heldout")]
-        square = draw.choice(mine)
-        return {"number": draw.number(square, square), "place": draw.place(*SIZE)}
-
-    def result(self, p: Params) -> str:
-        return written(p.number**0.5)
+class FocusTerminal(FocusOne):
+    id = "clicks/focus-terminal-v1"
+    instructions = ("Click the terminal {number}.",)
+    wanted = "XTerm"
 
 
-TEMPLATES: list[Template] = [Clear(), ChangeSign(), TakeRoot()]
+TEMPLATES: list[Template] = [FocusCalculator(), FocusTerminal()]

@@ -6,7 +6,9 @@ checkpoint holds what it learned.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +52,7 @@ class Collection(Protocol):
         """Go on after that many updates. ``used`` was learned from. Returns what an earlier process left."""
 
     def demonstrate(self, jobs: Iterable[Job]) -> Iterator[Trajectory]:
-        """Let oracles play in the model's words, in any order; whoever asks may stop asking."""
+        """Let oracles play in the model's words, as many at once as there are desktops."""
 
     def start(self) -> None:
         """Let the actors begin."""
@@ -132,9 +134,19 @@ class LocalCollection:
 
     def demonstrate(self, jobs: Iterable[Job]) -> Iterator[Trajectory]:
         vlm = self.parts.vlm
-        agent = Demonstrator(self.config.prompt, vlm.family.units, vlm.shown, vlm.tokens)
-        for job in jobs:
-            yield self._runner.run_episode(job, agent=agent)
+        words = threading.Lock()  # tokenizers are not safe for threads
+
+        def tokens(text: str) -> list[int]:
+            with words:
+                return vlm.tokens(text)
+
+        def play(job: Job) -> Trajectory:
+            agent = Demonstrator(self.config.prompt, vlm.family.units, vlm.shown, tokens)
+            return self._runner.run_episode(job, agent=agent)
+
+        at_once = self.config.environment.desktops or self.config.actor.num_actors
+        with ThreadPoolExecutor(at_once, thread_name_prefix="operant-show") as players:
+            yield from players.map(play, jobs)
 
     def start(self) -> None:
         self._stack.enter_context(self._actors)

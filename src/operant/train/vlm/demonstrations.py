@@ -15,6 +15,7 @@ from operant.rollout.actors import Job
 __all__ = ["demonstrations"]
 
 PATIENCE = 3  # tries for each demonstration that is wanted
+ROUND = 50  # episodes that are handed out together
 
 
 def demonstrations(
@@ -24,21 +25,27 @@ def demonstrations(
     seed: int,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Trajectory]:
-    """So many successes of the oracle. Those that its words can't express or that fail are left out."""
+    """So many successes of the oracle. Those that its words can't express or that fail are left out.
+
+    Which ones does not depend on how many are played at once, as long as ``play`` keeps their order.
+    """
     random = np.random.default_rng([seed, 1])  # not the instances that learning draws
-    jobs = (Job(source.draw(random), f"shown@{number}") for number in range(count * PATIENCE))
     found: list[Trajectory] = []
-    why = ""
-    for trajectory in play(jobs):
-        if not trajectory.success:
-            why = f"{trajectory.task}: {trajectory.outcome.value}"
-            continue
-        found.append(replace(trajectory, id=""))
-        if len(found) == count:
-            return found
-        if len(found) % 50 == 0:
-            tell(f"{len(found)} of {count} demonstrations")
-    raise TaskError(
-        f"only {len(found)} of {count * PATIENCE} demonstrations succeeded, the last failure was {why}",
-        hint="can prompt.action_format express what these tasks need, within max_steps_per_episode?",
-    )
+    tried, why = 0, ""
+    while len(found) < count and tried < count * PATIENCE:
+        wanted = min(ROUND, count - len(found), count * PATIENCE - tried)
+        for trajectory in play(
+            Job(source.draw(random), f"shown@{tried + number}") for number in range(wanted)
+        ):
+            if trajectory.success:
+                found.append(replace(trajectory, id=""))
+            else:
+                why = f"{trajectory.task}: {trajectory.outcome.value}"
+        tried += wanted
+        tell(f"{len(found)} of {count} demonstrations")
+    if len(found) < count:
+        raise TaskError(
+            f"only {len(found)} of {tried} demonstrations succeeded, the last failure was {why}",
+            hint="can prompt.action_format express what these tasks need, within max_steps_per_episode?",
+        )
+    return found
