@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+
 import pytest
 from pydantic import ValidationError
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from tests.service.conftest import Serve
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from operant.config.service import ServiceConfig
 from operant.errors import ConfigError
@@ -43,7 +48,8 @@ def test_the_environment_sets_everything() -> None:
     assert (config.port, config.training_enabled, config.log_format) == (9000, False, "json")
     assert config.cors_origins == ("http://a.example", "http://b.example")
     assert config.training_command == ("python", "train.py", "--fast")
-    assert (config.desktops, config.agent) == (3, "random")
+    assert (config.desktops, config.agent) == (3, "hierarchical")
+    assert "agent" not in config.model_fields_set  # so another one may stand in for it
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -67,14 +73,13 @@ def test_health_needs_no_token(serve: Serve) -> None:
     assert serve(token=TOKEN).get("/health").json()["status"] == "ok"
 
 
-def test_a_websocket_needs_the_token_too(serve: Serve) -> None:
-    client = serve(token=TOKEN)
-    path = "/api/v1/sessions/default/stream"
-    with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect(path):
+def test_a_websocket_needs_the_token_too(serve: Serve, listening: Callable[[TestClient], str]) -> None:
+    address = f"ws://{listening(serve(token=TOKEN))}/api/v1/sessions/default/stream"
+    with pytest.raises(InvalidStatus) as refused, connect(address):
         pass
-    assert refused.value.code == 1008
-    with client.websocket_connect(path, headers=BEARER) as socket:
-        assert socket.receive_json()["type"] == "hello"
+    assert refused.value.response.status_code == 403
+    with connect(address, additional_headers=BEARER) as socket:
+        assert json.loads(socket.recv(timeout=30))["type"] == "hello"
 
 
 def test_a_page_of_somebody_else_can_not_act(client: TestClient) -> None:

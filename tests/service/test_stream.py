@@ -121,6 +121,24 @@ def test_a_session_that_ends_ends_the_stream(client: TestClient, watch: Watch) -
             until(socket, lambda found: False)
 
 
+def test_a_session_that_ends_while_it_is_looked_at_is_no_failure(
+    client: TestClient, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with watch() as socket:
+        until(socket, is_picture)
+        session = client.runtime.sessions.find("default")  # type: ignore[attr-defined]
+
+        def end_and_look() -> Any:
+            session.close()
+            return session.desktop
+
+        monkeypatch.setattr(session, "look", end_and_look)
+        until(socket, of_type("closed"))
+        with pytest.raises(ConnectionClosed) as closed:
+            receive(socket)
+        assert closed.value.rcvd.code == 1001  # type: ignore[union-attr]
+
+
 def test_a_viewer_that_falls_behind_is_waited_for(client: TestClient, watch: Watch) -> None:
     client.post("/api/v1/sessions/default/launch", json={"command": ["galculator"]})
     with watch() as socket:

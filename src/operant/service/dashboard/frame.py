@@ -99,9 +99,18 @@ async def framed(here: str, title: str, subtitle: str = "") -> AsyncIterator[Any
             failure(error)
 
 
-async def live(seconds: float, gather: Callable[[], Awaitable[T]], draw: Callable[[T], None]) -> None:
-    """A part of a page that is drawn anew so often. What it shows is gathered first, so that it is never blank."""
+async def live(
+    seconds: float,
+    gather: Callable[[], Awaitable[T]],
+    draw: Callable[[T], None],
+    key: Callable[[T], Any] | None = None,
+) -> None:
+    """A part of a page that is drawn anew so often. What it shows is gathered first, so that it is never blank.
+
+    With ``key`` only when that changes: a button that is replaced while somebody presses it hears nothing.
+    """
     part = ui.column().classes("op-part w-full gap-2")
+    drawn: list[Any] = []
 
     async def refresh() -> None:
         try:
@@ -111,6 +120,10 @@ async def live(seconds: float, gather: Callable[[], Awaitable[T]], draw: Callabl
             with part:
                 failure(error)
             return
+        if key is not None:
+            if drawn == [key(found)]:
+                return
+            drawn[:] = [key(found)]
         part.clear()
         with part:
             draw(found)

@@ -31,7 +31,7 @@ def register() -> None:
     @ui.page("/", response_timeout=PATIENCE_S)
     async def overview() -> None:
         async with framed("/", "Overview", "What this service is doing right now"):
-            await live(2.0, _pending, _approvals)
+            await live(2.0, _pending, _approvals, key=lambda found: [one.id for one in found])
             await live(2.0, _measure, _health)
             with ui.element("div").classes("op-halves"):
                 with ui.column().classes("op-card"):

@@ -40,7 +40,7 @@ def register() -> None:
                 .props("outlined dense use-chips")
                 .classes("w-full")
             )
-            states = ui.column().classes("w-full gap-2")
+            rows = _Rows()
             nothing = ui.column().classes("w-full")
             with nothing:
                 empty("No training run to show.", "Start one above.")
@@ -54,10 +54,7 @@ def register() -> None:
                     chosen.set_options([run.id for run in found], value=fresh[:1] or chosen.value)
                 shown = [run for run in found if run.id in (chosen.value or [])]
                 curves = await service.at_desk(lambda: [_Curve.of(run) for run in shown])
-                states.clear()
-                with states:
-                    for one in curves:
-                        _state(one)
+                rows.show(curves)
                 charts.show(curves)
                 nothing.set_visibility(not shown)
                 log.text = curves[0].last_words if curves else ""
@@ -162,18 +159,36 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _state(one: _Curve) -> None:
+class _Rows:
+    """How the runs are, with their buttons, which stay until there is another one to press: a button that is replaced
+    while somebody presses it hears nothing."""
+
+    def __init__(self) -> None:
+        self._column = ui.column().classes("w-full gap-2")
+        self._shown: list[tuple[str, str, bool, bool]] = []
+        self._steps: list[ui.label] = []
+
+    def show(self, curves: Sequence[_Curve]) -> None:
+        wanted = [(one.run.id, one.run.state, one.alarm, one.resumable) for one in curves]
+        if wanted != self._shown:
+            self._shown = wanted
+            self._column.clear()
+            with self._column:
+                self._steps = [_row(one) for one in curves]
+        for label, one in zip(self._steps, curves, strict=True):
+            label.text = f"step {one.progress[-1].get('step', 0):,}" if one.progress else "no update yet"
+
+
+def _row(one: _Curve) -> ui.label:
+    """One run; returns where its step is written."""
     run = one.run
-    latest = one.progress[-1] if one.progress else {}
     with ui.row().classes("op-row no-wrap"):
         pill(
             run.state,
             {"running": "wait", "finished": "good", "failed": "bad", "lost": "bad"}.get(run.state, "soft"),
         )
         ui.label(run.id).classes("font-semibold ellipsis").style("min-width:0")
-        ui.label(f"step {latest.get('step', 0):,}" if latest else "no update yet").classes(
-            "op-sub text-no-wrap"
-        )
+        step = ui.label("").classes("op-sub text-no-wrap")
         if one.alarm:
             pill("reward rises, success does not", "bad")
         ui.space()
@@ -183,6 +198,7 @@ def _state(one: _Curve) -> None:
             )
         elif one.resumable:
             ui.button("Resume", icon="play_arrow", on_click=lambda: _resume(run)).props("flat dense no-wrap")
+    return step
 
 
 def _form() -> None:

@@ -107,7 +107,8 @@ class Viewer:
                 await self._say(event.kind, **event.data)
             if session.closed:
                 return
-            with contextlib.suppress(DesktopError):  # its display is being replaced: there is another look
+            # Its display is being replaced, or it was handed back just now: the next round sees which.
+            with contextlib.suppress(DesktopError, SessionExpired):
                 picture = await self._runtime.watch(self._shoot)
                 if picture is not None:
                     changed_at = began
