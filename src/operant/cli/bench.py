@@ -180,20 +180,20 @@ def scaling(
 
 @app.command()
 def latencies(
-    results: Annotated[
-        Path, typer.Argument(help="Episodes on real desktops: a --result-dir of operant eval.")
-    ],
+    episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 64,
     out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path(
         "benchmarks/latencies.json"
     ),
 ) -> None:
-    """Keep how long real desktops took, for simulations of many."""
+    """Record how long real desktops take, for simulations of many: oracles play easy tasks."""
+    from operant.bench.latencies import record_latencies
     from operant.bench.record import provenance
-    from operant.rollout.latencies import Latencies
 
-    found = Latencies.of(results)
+    about = {**provenance(), "suite": "core", "difficulty": "EASY", "seed": 0}
+    with _progress() as progress:
+        found = record_latencies(progress, episodes)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(found.plain(provenance())) + "\n")
+    out.write_text(json.dumps(found.plain(about)) + "\n")
     typer.echo(
         f"{len(found.episodes)} episodes, {found.mean_s:.2f} s and {found.mean_steps:.1f} steps each: {out}"
     )

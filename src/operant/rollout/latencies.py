@@ -60,7 +60,9 @@ class Latencies:
             steps = tuple(step.desktop_ms / 1000 for step in episode.steps)
             found.append(EpisodeLatency(max(0.0, float(seconds["desktop"]) - sum(steps)), steps))
         if not found:
-            raise ResultsError(f"no episode below {results} has ended", hint="operant eval --result-dir ...")
+            raise ResultsError(
+                f"no episode below {results} has ended", hint="operant bench latencies records some"
+            )
         return cls(tuple(found))
 
     @classmethod
