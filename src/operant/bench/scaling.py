@@ -16,12 +16,16 @@ STRAIGHT = 0.9  # below this share of the ideal throughput, the curve has bent
 
 
 def measure_scaling(
-    progress: Callable[[str], None], latencies: Latencies, sizes: Sequence[int] = SIZES, seconds: float = 20.0
+    progress: Callable[[str], None],
+    latencies: Latencies,
+    sizes: Sequence[int] = SIZES,
+    seconds: float = 20.0,
+    address: str = "local",
 ) -> dict[str, Any]:
     points = []
     for desktops in sizes:
         progress(f"{desktops} simulated desktops")
-        points.append(simulate(Scenario(desktops, seconds=seconds), latencies))
+        points.append(simulate(Scenario(desktops, seconds=seconds), latencies, address))
     bent = [int(point["desktops"]) for point in points if point["efficiency"] < STRAIGHT]
     usual = Scenario(1)
     return {
