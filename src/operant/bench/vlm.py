@@ -61,6 +61,7 @@ def measure_vlm(
     epochs: int = 2,
     rounds: int = 2,
     seed: int = 0,
+    address: str = "local",
 ) -> dict[str, Any]:
     """Everything, in turns: synchronous, asynchronous, and again."""
     seconds: dict[str, list[float]] = {"sync": [], "async": []}
@@ -68,7 +69,7 @@ def measure_vlm(
     for number in range(rounds):
         for mode, staleness in (("sync", 0), ("async", 2)):
             progress(f"round {number + 1} of {rounds}: {mode}")
-            found = _train(_config(updates, staleness, epochs, seed + number), latencies)
+            found = _train(_config(updates, staleness, epochs, seed + number), latencies, address)
             lines[mode] += found[WARM_UP:]
             seconds[mode].append(found[-1]["time"] - found[WARM_UP - 1]["time"])
     progress("inference, batched and one by one")
@@ -105,10 +106,12 @@ def _config(updates: int, staleness: int, epochs: int, seed: int) -> VLMTraining
     return VLMTrainingConfig.build(**{**SETTINGS, "training": training})  # type: ignore[no-any-return]
 
 
-def _train(config: VLMTrainingConfig, latencies: Latencies) -> list[dict[str, float]]:
+def _train(config: VLMTrainingConfig, latencies: Latencies, address: str) -> list[dict[str, float]]:
     with tempfile.TemporaryDirectory(prefix="operant-bench-vlm-") as name:
         directory = Path(name) / "run"
-        ClusterRun(config, directory, desktops=latencies, environment=SimulatedEnvironment).train()
+        ClusterRun(
+            config, directory, address=address, desktops=latencies, environment=SimulatedEnvironment
+        ).train()
         return [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
 
 

@@ -127,6 +127,7 @@ def soak(
     _deliver(result, as_json, out, lambda result: _goal_table("Soak", result, GOALS))
 
 
+OnCluster = Annotated[str, typer.Option(help="Ray: local, auto, or ray://HOST:PORT.")]
 Recorded = Annotated[
     Path, typer.Option("--latencies", help="What real desktops took, of `operant bench latencies`.")
 ]
@@ -140,6 +141,7 @@ def vlm(
     updates: Annotated[int, typer.Option(min=4, help="Updates of each run.")] = 8,
     epochs: Annotated[int, typer.Option(min=1, help="Passes of an update: how long learning takes.")] = 2,
     rounds: Annotated[int, typer.Option(min=1, help="How often each way is measured, in turns.")] = 2,
+    cluster: OnCluster = "local",
 ) -> None:
     """Asynchronous against synchronous training of a tiny model on Ray, and batched inference."""
     from operant.bench.record import provenance
@@ -150,7 +152,7 @@ def vlm(
     with _progress() as progress:
         result = {
             **provenance(),
-            **measure_vlm(progress, recorded, updates=updates, epochs=epochs, rounds=rounds),
+            **measure_vlm(progress, recorded, updates=updates, epochs=epochs, rounds=rounds, address=cluster),
         }
     _deliver(result, as_json, out, lambda result: _goal_table("Vision-language training", result, GOALS))
 
@@ -163,6 +165,7 @@ def scaling(
     sizes: Annotated[str | None, typer.Option(help="Numbers of desktops, as 1,10,100.")] = None,
     seconds: Annotated[float, typer.Option(min=2.0, help="How long each is measured.")] = 20.0,
     figure: Annotated[Path | None, typer.Option(help="Also draw it, into this file.")] = None,
+    cluster: OnCluster = "local",
 ) -> None:
     """A simulated cluster on Ray on this machine, of one desktop to a thousand."""
     from operant.bench.record import provenance
@@ -172,7 +175,7 @@ def scaling(
     recorded = Latencies.load(latencies)
     chosen = SIZES if sizes is None else [int(size) for size in sizes.split(",")]
     with _progress() as progress:
-        result = {**provenance(), **measure_scaling(progress, recorded, chosen, seconds)}
+        result = {**provenance(), **measure_scaling(progress, recorded, chosen, seconds, cluster)}
     if figure is not None:
         draw_scaling(result, figure)
     _deliver(result, as_json, out, _scaling_table)

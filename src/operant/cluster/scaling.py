@@ -64,8 +64,8 @@ class Scenario:
     seed: int = 0
 
     def episode_s(self, latencies: Latencies) -> float:
-        """A mean episode, if nobody ever waits."""
-        return latencies.mean_s + latencies.mean_steps * self.answer_s
+        """A mean episode, if nobody waits but for the batch that is being answered: half of one on average."""
+        return latencies.mean_s + latencies.mean_steps * self.answer_s * (1.0 if self.desktops == 1 else 1.5)
 
 
 class SleepingModel:

@@ -63,13 +63,16 @@ class SimulatedEnvironment:
         return self._stats
 
     async def _desktop(self, picture: Picture) -> None:
+        played = False
         while True:
             began = time.perf_counter()
             ticket = await self._roster.experience.take.remote(self._name)
             entered = time.perf_counter()
-            self._stats.waiting_s += entered - began
             if ticket is None:
                 return
+            # Before the first rollout it is the start that is waited for, not the bound.
+            self._stats.waiting_s += entered - began if played else 0.0
+            played = True
             trajectory = await self._play(ticket, picture)
             self._stats.playing_s += time.perf_counter() - entered
             self._stats.episodes += 1

@@ -262,8 +262,10 @@ class MultiActorRunner:
 
     def _act(self) -> None:
         try:
-            while self._wait():
+            played = False
+            while self._wait(played):
                 self._play(self.jobs.take())
+                played = True
         except Stopped:
             pass
         except BaseException as error:  # noqa: BLE001 - whoever collects raises it
@@ -272,11 +274,13 @@ class MultiActorRunner:
                 self._stop.set()
                 self.admission.wake()
 
-    def _wait(self) -> bool:
+    def _wait(self, played: bool) -> bool:
+        """Before its first rollout an actor waits for the start and not for the bound: that is not counted."""
         began = time.perf_counter()
         admitted = self.admission.enter(self._stop)
-        with self._lock:
-            self.stats.waiting_s += time.perf_counter() - began
+        if played:
+            with self._lock:
+                self.stats.waiting_s += time.perf_counter() - began
         return admitted
 
     def _play(self, job: Job) -> None:
