@@ -43,7 +43,7 @@ def environments() -> set[str]:
 def test_an_environment_actor_on_real_desktops_is_killed_and_replaced(cluster: Any, tmp_path: Path) -> None:
     config = settings(
         environment={"tasks": ["core/calculator-type-sum-v1"]},
-        actor={"num_actors": 2},
+        actor={"num_actors": 2, "max_steps_per_episode": 6},
         training={"num_iterations": 3, "groups_per_update": 1, "demonstrations": 1, "max_staleness": 0},
         cluster={"environment_actors": 1},
     )

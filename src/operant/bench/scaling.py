@@ -62,7 +62,7 @@ def draw_scaling(result: dict[str, Any], path: Path) -> Path:
     middle.semilogx(sizes, column("waiting_actors"), "o-", label="actors at the bound")
     middle.semilogx(sizes, column("queued_groups"), "s-", label="groups to be learned from")
     middle.semilogx(sizes, column("store_delay_p50_ms"), "^-", label="delay of the store [ms]")
-    middle.set(title="Queues", xlabel="simulated desktops")
+    middle.set(title="Queues", xlabel="simulated desktops", yscale="symlog")
     middle.legend()
     right.semilogx(sizes, column("mean_staleness"), "o-", label="mean")
     right.semilogx(sizes, column("max_staleness"), "s-", label="highest")
