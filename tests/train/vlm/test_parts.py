@@ -14,7 +14,8 @@ from operant.config.vlm import SamplingSettings
 from operant.config.vlm_training import EnvironmentSettings
 from operant.errors import ConfigError
 from operant.testing import FAKE_TEMPLATES
-from operant.train.vlm.parts import _tiny_size, phrasings, task_source
+from operant.train.vlm.parts import _tiny_size
+from operant.train.vlm.tasks import phrasings, task_source
 
 
 @pytest.mark.parametrize("text", ["12", "x4", "192x", "100x2", "16x2", "192x0", "192x4x2", "-64x2", "a"])
