@@ -6,7 +6,12 @@ that fails twice fails.
 
 from __future__ import annotations
 
+import signal
+
 import pytest
+
+# Whoever runs tests in the background of a shell may have Ctrl-C ignored, which children would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
