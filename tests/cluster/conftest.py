@@ -48,7 +48,7 @@ def settings(**changes: dict[str, Any]) -> VLMTrainingConfig:
     return VLMTrainingConfig.build(**merged)  # type: ignore[no-any-return]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[Any]:
     """A head node; tests may add others. Gone afterwards, with its files."""
     import ray
