@@ -69,7 +69,9 @@ def test_windows_offer_their_title_bars_unless_they_are_minimized() -> None:
     hidden = Window(2, "sums", "Galculator", 2, 0, 0, 10, 10, False, minimized=True)
     rows = read_rows(observation("close it", windows=(hidden, shown)), 50, frozenset())
     assert [row.role for row in rows] == ["window", "window", "title", *["title button"] * 3]
-    assert rows[-1].box == (428, 38, 72, 22)
+    close, maximize, minimize = rows[-3:]
+    assert (close.words, close.box) == (("close", "notes"), (483, 38, 17, 22))
+    assert (maximize.box[0], minimize.box[0]) == (466, 449)
 
 
 def test_the_past_is_remembered_with_what_it_was_aimed_at() -> None:
