@@ -102,7 +102,7 @@ def test_names_are_swapped_on_the_screen_and_in_the_instruction_alike_and_nothin
     assert 0 < len(names) < CONFIG.encoder.vocabulary
     for name, before in plain.items():
         changed = before != swapped[name]
-        if name in ("seen.token_words", "seen.token_before", "seen.row_words"):
+        if name in ("seen.token_words", "seen.token_near", "seen.row_words"):
             assert changed.any()
             assert np.isin(before[changed], names).all()
         else:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 __all__ = ["Renaming"]
 
 Arrays = dict[str, npt.NDArray[Any]]
-WORDS = ("token_words", "token_before", "row_words")
+WORDS = ("token_words", "token_near", "row_words")
 
 
 class Renaming:

@@ -68,8 +68,10 @@ def test_windows_offer_their_title_bars_unless_they_are_minimized() -> None:
     shown = Window(1, "notes", "Mousepad", 1, 100, 60, 400, 300, True)
     hidden = Window(2, "sums", "Galculator", 2, 0, 0, 10, 10, False, minimized=True)
     rows = read_rows(observation("close it", windows=(hidden, shown)), 50, frozenset())
-    assert [row.role for row in rows] == ["window", "window", "title", "title end"]
-    assert rows[-1].box == (428, 38, 72, 22)
+    assert [row.role for row in rows] == ["window", "window", "title", *["title button"] * 3]
+    close, maximize, minimize = rows[-3:]
+    assert (close.words, close.box) == (("close", "notes"), (483, 38, 17, 22))
+    assert (maximize.box[0], minimize.box[0]) == (466, 449)
 
 
 def test_the_past_is_remembered_with_what_it_was_aimed_at() -> None:
@@ -85,7 +87,7 @@ def test_a_crowded_window_keeps_the_windows() -> None:
     crowd = [button(f"b{index}") for index in range(300)]
     rows = read_rows(observation("x", *crowd, windows=(window,)), 112, frozenset())
     assert len(rows) == 112
-    assert rows[-1].role == "title end"
+    assert rows[-1].role == "title button"
 
 
 @pytest.mark.parametrize("text", ["", "é" * 2000, "x" * 5000, "a\nb\tc", "日本語 の 名前.txt"])
@@ -133,3 +135,18 @@ def test_lines_that_the_instruction_speaks_of_say_their_number_and_lists_their_l
     assert "42" not in shown(perception.encode(observation("On which line is helmet?", line, other)))
     cells = [Node("table cell", name, SHOWING, (10, 20 * row, 80, 20)) for row, name in enumerate("abcde")]
     assert shown(perception.encode(observation("How many?", *cells))) == ["5"]
+
+
+def test_a_name_of_signs_is_a_word_of_its_own() -> None:
+    seen = Perception(HierarchicalConfig()).encode(observation("x", button("+/-"), button("=", 200)))
+    assert seen["row_words"][0, 0].tolist() == list(hash_word("+/-", 8192))
+    assert seen["row_words"][1, 0].tolist() == list(hash_word("=", 8192))
+
+
+def test_a_token_knows_the_words_around_it() -> None:
+    seen = Perception(HierarchicalConfig()).encode(observation("Put oak into Remark."))
+    blank = [0] * 4
+    near = [[list(hash_word(word, 8192)) if word else blank for word in words] for words in (
+        ("", "", "oak"), ("put", "", "into"), ("oak", "put", "remark"), ("into", "oak", "."), ("remark", "into", ""),
+    )]  # fmt: skip
+    assert seen["token_near"][:5].tolist() == near

@@ -6,7 +6,7 @@ import numpy as np
 
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.perception import COLUMNS, Perception
-from operant.agents.hierarchical.progress import MARKS, Progress
+from operant.agents.hierarchical.progress import FARTHEST, MARKS, Progress
 from operant.types import Action, Deed, Node, Observation, Point
 
 SHOWING = frozenset({"showing"})
@@ -101,3 +101,12 @@ def test_a_deed_that_changed_nothing_shows_it() -> None:
     seen = see("x", button("A"), history=history)
     memory = seen["row_segment"] == 2
     assert seen["row_features"][memory, COLUMNS.index("effect")].tolist() == [1.0, 0.0]
+
+
+def test_tokens_know_how_far_they_are_from_what_was_typed_and_clicked_last() -> None:
+    seen = see("Enter oak, elm and fir.", history=(Deed(Action.type("oak\n")), click("Fir")))
+    middle = FARTHEST + 1
+    typed, clicked = seen["token_distance"][:7].T.tolist()
+    assert typed == [middle - 2, middle - 1, middle, middle + 1, middle + 2, middle + 3, middle + 4]
+    assert clicked == [middle - 6, middle - 5, middle - 4, middle - 3, middle - 2, middle - 1, middle]
+    assert not see("Enter oak.")["token_distance"].any()

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from operant.agents.hierarchical.config import HierarchicalConfig
-from operant.agents.hierarchical.perception import ROLES, ROW_FEATURES, SEGMENTS
-from operant.agents.hierarchical.progress import MARKS
+from operant.agents.hierarchical.perception import NEAR, ROLES, ROW_FEATURES, SEGMENTS
+from operant.agents.hierarchical.progress import FARTHEST, MARKS
 from operant.agents.hierarchical.text import make_reader, transformer_layer
 from operant.agents.hierarchical.vision import CELL, LOOKS, make_vision
 from operant.agents.trainable import Tensors
@@ -53,7 +53,8 @@ class Encoder(nn.Module):
         self.gradient_checkpointing = False
         self.words = nn.EmbeddingBag(encoder.vocabulary, width, mode="sum", padding_idx=0)
         self.reader = make_reader(encoder)
-        self.before = nn.Linear(width, width)
+        self.near = nn.Linear(len(NEAR) * width, width)
+        self.distance = nn.ModuleList(nn.Embedding(2 * FARTHEST + 2, width) for _ in range(2))
         self.letters = nn.Linear(width, width)
         self.marks = nn.Linear(len(MARKS), width)
         self.token_segment = nn.Embedding(SEGMENTS, width)
@@ -111,9 +112,10 @@ class Encoder(nn.Module):
         segment = seen["token_segment"].long()
         kept = _kept(segment, most)
         token_there = segment[:, kept] > 0
-        tokens = self._words(seen["token_words"][:, kept]) + self.before(
-            self._words(seen["token_before"][:, kept])
-        )
+        tokens = self._words(seen["token_words"][:, kept])
+        tokens = tokens + self.near(self._words(seen["token_near"][:, kept]).flatten(2))
+        for place, table in enumerate(self.distance):
+            tokens = tokens + table(seen["token_distance"][:, kept, place].long())
         tokens = tokens + self.letters(self._words(seen["token_letters"][:, kept]))
         tokens = tokens + self.marks(seen["token_marks"][:, kept].to(tokens.dtype))
         tokens = tokens + self.token_segment(segment[:, kept])

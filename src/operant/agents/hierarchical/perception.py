@@ -24,7 +24,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from operant.agents.hierarchical.config import HierarchicalConfig
-from operant.agents.hierarchical.progress import MARKS, Progress, Spans
+from operant.agents.hierarchical.progress import FARTHEST, MARKS, Progress, Spans
 from operant.agents.hierarchical.words import (
     COMMON,
     HASHES,
@@ -34,6 +34,7 @@ from operant.agents.hierarchical.words import (
     hash_letters,
     hash_word,
     words_of,
+    words_of_name,
 )
 from operant.envs.observations import FIELDS, write_state
 from operant.envs.screens import shrink
@@ -45,6 +46,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 SOURCE_BYTES = 1024
 ROLES = 256
+NEAR = (-1, -2, 1)  # the words around one that it is known by
 WORDS = 6  # of a row
 SEGMENTS = 3  # what a token or row is part of: padding, instruction or shown thing, memory
 #: States of widgets that are worth knowing.
@@ -66,7 +68,8 @@ COUNTED = frozenset({"table cell", "list item", "icon", "page tab", "line", "lin
 NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)\s?([kKMG]?)")
 UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 TITLE_HEIGHT = 22
-TITLE_END = 72
+BUTTONS = ("close", "maximize", "minimize")  # at the end of a title bar, from the right
+BUTTON_WIDTH = 17
 MEANINGFUL = frozenset({"focusable", "editable", "checkable", "selectable", "expandable"})
 MOST_TEXT = 4000  # characters of a widget's text that are looked at
 
@@ -114,7 +117,7 @@ def _widgets(tree: Node | None) -> Iterator[Node]:
 def _widget_row(node: Node, wanted: frozenset[str]) -> Row:
     assert node.box is not None
     text = (node.text or "")[:MOST_TEXT]
-    words = words_of(node.name, 12) + words_of(text)
+    words = words_of_name(node.name, 12) + words_of(text)
     # What the instruction speaks of comes first: a long text has room for little else.
     first = [word for word in dict.fromkeys(words) if word in wanted]
     rest = [word for word in dict.fromkeys(words) if word not in wanted]
@@ -147,8 +150,12 @@ def _window_rows(window: Window) -> Iterator[Row]:
     if not window.minimized:
         top = max(0, window.y - TITLE_HEIGHT)
         yield Row("title", words, (window.x, top, window.width, TITLE_HEIGHT), known)
-        end = window.x + max(0, window.width - TITLE_END)
-        yield Row("title end", words, (end, top, min(TITLE_END, window.width), TITLE_HEIGHT), known)
+        right = window.x + window.width
+        for place, button in enumerate(BUTTONS, 1):
+            left = right - place * BUTTON_WIDTH
+            yield Row(
+                "title button", (button, *words)[:WORDS], (left, top, BUTTON_WIDTH, TITLE_HEIGHT), known
+            )
 
 
 def _deed_row(deed: Deed, age: int, observation: Observation) -> Row:
@@ -160,7 +167,7 @@ def _deed_row(deed: Deed, age: int, observation: Observation) -> Row:
     kind = action.kind.value
     if action.kind is ActionKind.CLICK:
         kind = f"{action.button.value} {'+'.join(action.modifiers)} {action.clicks}"
-    words = (f"key {said}",) if action.keys else tuple(words_of(said, WORDS))
+    words = (f"key {said}",) if action.keys else tuple(words_of_name(said, WORDS)[:WORDS])
     return Row(f"did {kind}", words, (x, y, 0, 0), age=age, effect=deed.changed)
 
 
@@ -187,9 +194,10 @@ class Perception:
                 "state": spaces.Box(0.0, 1.0, (len(FIELDS),), np.float32),
                 "source": spaces.Box(0, 255, (SOURCE_BYTES,), np.uint8),
                 "token_words": ints(self.tokens, HASHES),
-                "token_before": ints(self.tokens, HASHES),
+                "token_near": ints(self.tokens, len(NEAR), HASHES),
                 "token_letters": ints(self.tokens, LETTERS),
                 "token_marks": spaces.Box(0.0, 1.0, (self.tokens, len(MARKS)), np.float32),
+                "token_distance": spaces.Box(0, 2 * FARTHEST + 1, (self.tokens, 2), np.uint8),
                 "token_row": ints(self.tokens),
                 "token_span": ints(self.tokens, 2),
                 "token_segment": spaces.Box(0, SEGMENTS, (self.tokens,), np.uint8),
@@ -227,6 +235,8 @@ class Perception:
         spans = tokens.spans()
         for token, marks in progress.marks(spans).items():
             out["token_marks"][tokens.place(token)] = marks
+        if tokens.instruction:
+            out["token_distance"][: tokens.instruction] = progress.distances(spans, tokens.instruction)
         self._write_rows(rows + memory, places, (width, height), out)
         if rows:
             self._write_progress(rows, progress, spans, (width, height), out)
@@ -339,7 +349,7 @@ class _Tokens:
         self.out["source"][: len(raw)] = np.frombuffer(raw, np.uint8)
         self.bytes = len(raw)
         places: dict[str, list[int]] = {}
-        before = ""
+        words = [match.group().lower() for match in TOKEN.finditer(text)]
         for match in TOKEN.finditer(text):
             begin = len(text[: match.start()].encode())
             end = begin + len(match.group().encode())
@@ -348,8 +358,8 @@ class _Tokens:
             word = match.group().lower()
             if word not in COMMON and (word[0].isalnum() or word[0] == "_"):
                 places.setdefault(word, []).append(self.count)
-            self._put(word, before, 0, begin, end, 1)
-            before = word
+            near = [words[at] if 0 <= (at := self.count + step) < len(words) else "" for step in NEAR]
+            self._put(word, near, 0, begin, end, 1)
         self.instruction, self.first_shown = self.count, most
         self.count = most  # what is read from the screen begins at a fixed place
         return places
@@ -381,15 +391,16 @@ class _Tokens:
                 there.add((one.text, one.before))
                 self.out["source"][self.bytes : self.bytes + len(raw)] = np.frombuffer(raw, np.uint8)
                 word = one.word or one.text.lower()
-                self._put(word, one.before, one.row + 1, self.bytes, self.bytes + len(raw), 2)
+                self._put(word, [one.before], one.row + 1, self.bytes, self.bytes + len(raw), 2)
                 self.bytes += len(raw)
 
-    def _put(self, word: str, before: str, row: int, begin: int, end: int, segment: int) -> None:
+    def _put(self, word: str, near: list[str], row: int, begin: int, end: int, segment: int) -> None:
         at, out = self.count, self.out
         out["token_words"][at] = hash_word(word, self.vocabulary)
         out["token_letters"][at] = hash_letters(word, self.vocabulary)
-        if before:
-            out["token_before"][at] = hash_word(before, self.vocabulary)
+        for place, other in enumerate(near):
+            if other:
+                out["token_near"][at, place] = hash_word(other, self.vocabulary)
         out["token_row"][at] = row
         out["token_span"][at] = begin, end
         out["token_segment"][at] = segment
@@ -409,7 +420,7 @@ class Reading(NamedTuple):
 
 
 def _readings(index: int, row: Row, wanted: frozenset[str]) -> Iterator[Reading]:
-    if not row.text or row.role in ("window", "title", "title end"):
+    if not row.text or row.role in ("window", "title", "title button"):
         return
     before, near = "", 0
     for match in TOKEN.finditer(row.text):

@@ -34,7 +34,7 @@ from operant.types import Action, Observation
 __all__ = ["FORMAT", "VERSION", "HierarchicalPolicy"]
 
 FORMAT = "operant-hierarchical"
-VERSION = 2
+VERSION = 3
 
 
 class HierarchicalPolicy(TrainablePolicy):

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from operant.types import ActionKind, Deed
 
-__all__ = ["MARKS", "Progress", "Spans"]
+__all__ = ["FARTHEST", "MARKS", "Progress", "Spans"]
 
 #: What is known of a token besides the word.
 MARKS = ("typed", "typed last", "times typed", "clicked", "clicked last", "entered")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+FARTHEST = 15  # tokens that a distance is told apart for, before and after
 OFTEN = 4.0  # times that count as often
 
 
@@ -121,6 +122,17 @@ class Progress:
                 put(tokens, 5, len(self.entered[-1]) / len(number))
         return marks
 
+    def distances(self, spans: Spans, count: int) -> list[tuple[int, int]]:
+        """How far each of the first tokens is from the end of what was typed last, and of what was clicked last.
+
+        From 1 to 2 * FARTHEST + 1, the middle being the token right after it; 0 if there is nothing.
+        """
+        ends = (
+            _end(spans, self.typed[-1]) if self.typed else None,
+            _end(spans, self.clicked[-1], any_case=True) if self.clicked else None,
+        )
+        return [(_distance(token, ends[0]), _distance(token, ends[1])) for token in range(count)]
+
     def next_signs(self, spans: Spans) -> dict[str, list[int]]:
         """Which sign would go on with which tokens: of the number that is half entered, or of one not begun."""
         *finished, current = self.entered
@@ -130,3 +142,14 @@ class Progress:
                 continue
             signs.setdefault(number[len(current)], []).extend(tokens)
         return signs
+
+
+def _end(spans: Spans, text: str, *, any_case: bool = False) -> int | None:
+    """Where in the instruction the text ends, at its first place."""
+    return next(
+        (run.stop for run in spans.find(text, any_case=any_case) if run.stop <= spans.instruction), None
+    )
+
+
+def _distance(token: int, end: int | None) -> int:
+    return 0 if end is None else min(max(token - end, -FARTHEST), FARTHEST) + FARTHEST + 1

@@ -20,9 +20,11 @@ __all__ = [
     "hash_word",
     "shape_of",
     "words_of",
+    "words_of_name",
 ]
 
 HASHES = 4
+LONGEST_SIGNS = 6
 LETTERS = 6
 TOKEN = re.compile(r"\w+|[^\w\s]")
 WORD = re.compile(r"\w+")
@@ -49,6 +51,16 @@ def words_of(text: str, most: int | None = None) -> list[str]:
         if most is not None and len(found) >= most:
             break
     return found
+
+
+def words_of_name(text: str, most: int | None = None) -> list[str]:
+    """The same for what things are called: a name of signs only, such as ``+/-``, is a word of its own.
+
+    >>> words_of_name("+/-"), words_of_name("Save as")
+    (['+/-'], ['save', 'as'])
+    """
+    signs = text.strip()[:LONGEST_SIGNS]
+    return words_of(text, most) or ([signs] if signs else [])
 
 
 def shape_of(word: str) -> str:
