@@ -417,6 +417,21 @@ class Observation:
     error: str | None = None
     """Why the last action was not performed, if it was not."""
 
+    def aimed_at(self, action: Action) -> str:
+        """What the thing is called that an action points at; empty if it points at nothing."""
+        point = action.point or (action.path[0] if action.path else None)
+        if point is None:
+            return ""
+        height, width = self.screen.shape[:2]
+        x, y = point.to_pixel(Size(width, height))
+        node = self.tree.at(x, y) if self.tree is not None else None
+        if node is not None:
+            return node.name or node.text or node.role
+        for window in reversed(self.windows):
+            if window.x <= x < window.x + window.width and window.y <= y < window.y + window.height:
+                return window.title
+        return ""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transition:

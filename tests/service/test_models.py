@@ -71,6 +71,15 @@ def test_an_agent_that_reads_widgets_is_given_those_of_the_session(serve: Serve)
     assert [deed.action.text for deed in seen.history] == ["2", MASK]
     assert seen.last_action == seen.history[-1].action
 
+    seven = seen.tree.find(name="7")
+    assert seven.box is not None
+    x, y, width, height = seven.box
+    point = [(x + width / 2) / 1280, (y + height / 2) / 800]
+    client.post(EXECUTE, json={"action": {"kind": "click", "point": point}})
+    client.post(EXECUTE, json={"action": {"kind": "key", "keys": ["f12"]}})
+    client.post(PREDICT, json={"instruction": "x", "step": 2})
+    assert [(deed.target, deed.changed) for deed in Reader.seen.history] == [("7", True), ("", False)]
+
 
 @pytest.mark.timeout(180)
 def test_the_trained_agent_answers_with_its_value_and_its_confidence(serve: Serve, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from operant.rollout.collection import collect_demonstrations
 from operant.rollout.crew import work_off
 from operant.rollout.demonstrations import list_demonstrations, read_demonstration
 from operant.train.imitation import dagger
-from operant.train.playing import MOST_DEATHS, Player
+from operant.train.playing import MOST_DEATHS, Player, Playing
 from operant.train.tasks import training_templates
 
 SMALL = HierarchicalConfig(
@@ -48,7 +48,9 @@ def test_lessons_of_the_learners_own_play_join_the_collection(tmp_path: Path) ->
 
 def test_a_player_that_dies_is_replaced_but_not_for_ever(tmp_path: Path) -> None:
     """Its weights do not exist, so it dies at once, every time."""
-    player = Player("core", ["core/none-v1"], tmp_path / "place", tmp_path / "nothing.pt", 0.0, 0, 1)
+    player = Player(
+        Playing("core", frozenset(["core/none-v1"]), tmp_path / "place", tmp_path / "nothing.pt", 0.0, 0, 1)
+    )
     with player.playing() as look_after:
         for _ in range(MOST_DEATHS):
             _wait_for_death()

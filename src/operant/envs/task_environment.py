@@ -184,21 +184,9 @@ class TaskEnvironment:
     def _note(self, action: Action, after: npt.NDArray[np.uint8] | None) -> None:
         """Remember what was done, to what, and whether anything came of it."""
         self._last = action
-        changed = self._seen is None or after is None or not _same(after, self._seen.screen)
-        self._history += (Deed(action, self._target(action), changed),)
-
-    def _target(self, action: Action) -> str:
-        point = action.point or (action.path[0] if action.path else None)
-        if point is None or self._seen is None:
-            return ""
-        x, y = point.to_pixel(self.desktop.size)
-        node = self._seen.tree.at(x, y) if self._seen.tree is not None else None
-        if node is not None:
-            return node.name or node.text or node.role
-        for window in reversed(self._seen.windows):
-            if window.x <= x < window.x + window.width and window.y <= y < window.y + window.height:
-                return window.title
-        return ""
+        seen = self._seen
+        changed = seen is None or after is None or not _same(after, seen.screen)
+        self._history += (Deed(action, seen.aimed_at(action) if seen is not None else "", changed),)
 
     def _note_held(self, action: Action) -> None:
         """Keep track of what stays pressed between actions."""

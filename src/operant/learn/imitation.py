@@ -138,18 +138,18 @@ class Cloning:
         """So many epochs, or fewer if time is up. The rate rises, stays, and falls over the last part."""
         report, began = CloningReport(), time.monotonic()
         self.policy.train()
-        for epoch in range(epochs):
-            for rows in lessons.batches(self.batch_size, self.random):
-                used = (time.monotonic() - began) / seconds if seconds else 0.0
-                # Lessons may be added meanwhile, by whoever is told.
-                whole = max(1, epochs * -(-len(lessons) // self.batch_size))
-                progress = max(len(report.losses) / whole, used)
-                if progress >= 1.0 or stop():
-                    break
-                report.losses.append(self._update(lessons, rows, progress))
-                tell(epoch, report.losses[-1], progress)
+        epochs_and_rows = (
+            (epoch, rows) for epoch in range(epochs) for rows in lessons.batches(self.batch_size, self.random)
+        )
+        for epoch, rows in epochs_and_rows:
+            used = (time.monotonic() - began) / seconds if seconds else 0.0
+            # Lessons may be added meanwhile, by whoever is told.
+            whole = max(1, epochs * -(-len(lessons) // self.batch_size))
+            progress = max(len(report.losses) / whole, used)
             if progress >= 1.0 or stop():
                 break
+            report.losses.append(self._update(lessons, rows, progress))
+            tell(epoch, report.losses[-1], progress)
         self._keep_average()
         self.policy.eval()
         report.seconds = time.monotonic() - began

@@ -19,7 +19,7 @@ from operant.learn.interrupt import stop_on_signals
 from operant.learn.renaming import Renaming
 from operant.rollout.demonstrations import list_demonstrations, read_demonstration
 from operant.tasks.template import Template
-from operant.train.playing import Player
+from operant.train.playing import Player, Playing
 
 __all__ = ["clone", "dagger", "load_or_make", "read_lessons"]
 
@@ -27,14 +27,12 @@ Tell = Callable[[str], None]
 LOOK_S = 120.0  # between two looks for new lessons, and two saves
 
 
-def read_lessons(directories: Sequence[Path], lessons: Lessons | None = None, tell: Tell = print) -> Lessons:
-    """Everything that was recorded there; files that can't be read are named and left out."""
-    lessons = lessons if lessons is not None else Lessons()
+def read_lessons(directories: Sequence[Path], tell: Tell = print) -> Lessons:
+    """Everything that was recorded there."""
+    lessons = Lessons()
     for directory in directories:
-        for path in list_demonstrations(directory):
-            about, arrays = read_demonstration(path)
-            lessons.add(str(about["task"]), arrays)
-    tell(f"{len(lessons)} lessons of {lessons.episodes} episodes")
+        _add_new(lessons, list_demonstrations(directory), set())
+    _tell_size(lessons, tell)
     return lessons
 
 
@@ -82,8 +80,8 @@ def dagger(
     lessons = read_lessons(directories, tell=tell)
     lessons.rename(Renaming(policy.config.encoder.vocabulary))
     place = directories[0].with_name(f"{directories[0].name}-played")
-    names = [template.id for template in templates]
-    player = Player(suite, names, place, out, beta, first_seed, workers)
+    names = frozenset(template.id for template in templates)
+    player = Player(Playing(suite, names, place, out, beta, first_seed, workers, threads))
     policy.save(out)
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
     known: set[Path] = set()
@@ -97,22 +95,26 @@ def dagger(
             with cloning.averaged() as latest:
                 latest.save(out)
             look_after()
-            _read_new(place, known, lessons)
-            tell(f"{len(lessons)} lessons of {lessons.episodes} episodes")
+            _add_new(lessons, list_demonstrations(place) if place.is_dir() else [], known)
+            _tell_size(lessons, tell)
             looked = time.monotonic()
 
-    with player.playing(threads) as look_after, stop_on_signals(player.stop):
+    with player.playing() as look_after, stop_on_signals(player.stop):
         cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=between, stop=player.stopped)
     policy.save(out)
     return place
 
 
-def _read_new(place: Path, known: set[Path], lessons: Lessons) -> None:
-    for path in list_demonstrations(place) if place.is_dir() else []:
+def _add_new(lessons: Lessons, paths: Sequence[Path], known: set[Path]) -> None:
+    for path in paths:
         if path not in known:
             known.add(path)
             about, arrays = read_demonstration(path)
             lessons.add(str(about["task"]), arrays)
+
+
+def _tell_size(lessons: Lessons, tell: Tell) -> None:
+    tell(f"{len(lessons)} lessons of {lessons.episodes} episodes")
 
 
 class _Teller:

@@ -10,15 +10,15 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from operant.errors import OperantError
 
-__all__ = ["Player"]
+__all__ = ["Player", "Playing"]
 
 ROUND = 80  # episodes between two looks at the weights
 SOLVED = 0.9  # success rate from which a template is played less often
@@ -29,24 +29,26 @@ MOST_DEATHS = 3
 SEEDS_OF_A_LIFE = 100_000
 
 
-class Player:
-    """Plays templates in a process of its own."""
+@dataclass(frozen=True)
+class Playing:
+    """What to play, with which weights, and where the lessons go."""
 
-    def __init__(
-        self,
-        suite: str,
-        templates: Sequence[str],
-        place: Path,
-        weights: Path,
-        beta: float,
-        first_seed: int,
-        workers: int,
-    ) -> None:
-        self.suite, self.templates = suite, frozenset(templates)
-        self.place, self.weights = place, weights
-        self.beta = beta
-        """The share of steps that the oracle takes in the first round."""
-        self.first_seed, self.workers = first_seed, workers
+    suite: str
+    templates: frozenset[str]
+    place: Path
+    weights: Path
+    beta: float
+    """The share of steps that the oracle takes in the first round."""
+    first_seed: int
+    workers: int
+    threads: int = 1
+
+
+class Player:
+    """Plays in a process of its own."""
+
+    def __init__(self, settings: Playing) -> None:
+        self.settings = settings
         self._context = multiprocessing.get_context("spawn")
         self._stop: Any = self._context.Event()
         self._deaths = 0
@@ -58,9 +60,9 @@ class Player:
         return bool(self._stop.is_set())
 
     @contextmanager
-    def playing(self, threads: int = 1) -> Iterator[Callable[[], None]]:
+    def playing(self) -> Iterator[Callable[[], None]]:
         """As long as this lasts. What it gives is to be called now and then: it starts anew whoever died."""
-        process = self._start(threads)
+        process = self._start()
 
         def look_after() -> None:
             nonlocal process
@@ -70,7 +72,7 @@ class Player:
                     raise OperantError(
                         f"the process that plays died {self._deaths} times, last with {process.exitcode}"
                     )
-                process = self._start(threads)
+                process = self._start()
 
         try:
             yield look_after
@@ -81,30 +83,15 @@ class Player:
                 process.terminate()
                 process.join()
 
-    def _start(self, threads: int) -> Any:
-        settings = _Settings(
-            self.suite, self.templates, self.place, self.weights, self.beta,
-            self.first_seed + self._deaths * SEEDS_OF_A_LIFE, self.workers, threads, os.getpid(),
-        )  # fmt: skip
-        process = self._context.Process(target=_play, args=(settings, self._stop), name="player")
+    def _start(self) -> Any:
+        seed = self.settings.first_seed + self._deaths * SEEDS_OF_A_LIFE
+        settings = replace(self.settings, first_seed=seed)
+        process = self._context.Process(target=_play, args=(settings, self._stop, os.getpid()), name="player")
         process.start()
         return process
 
 
-@dataclass(frozen=True)
-class _Settings:
-    suite: str
-    templates: frozenset[str]
-    place: Path
-    weights: Path
-    beta: float
-    first_seed: int
-    workers: int
-    threads: int
-    parent: int
-
-
-def _play(player: _Settings, stop: Any) -> None:
+def _play(player: Playing, stop: Any, parent: int) -> None:
     from operant.agents.hierarchical.policy import HierarchicalPolicy
     from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
     from operant.learn.device import use_threads
@@ -119,7 +106,7 @@ def _play(player: _Settings, stop: Any) -> None:
     number, seed = 0, player.first_seed
 
     def look(collected: Collected) -> None:
-        if stop.is_set() or os.getppid() != player.parent:
+        if stop.is_set() or os.getppid() != parent:
             ended.set()
 
     while not ended.is_set():

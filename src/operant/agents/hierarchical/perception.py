@@ -43,6 +43,7 @@ from operant.types import ActionKind, Deed, Node, Observation, Window
 __all__ = ["ROW_FEATURES", "SEGMENTS", "SOURCE_BYTES", "STATES", "Perception", "Row", "read_rows"]
 
 Arrays = dict[str, npt.NDArray[Any]]
+Columns = dict[tuple[str, int], list[int]]
 
 SOURCE_BYTES = 1024
 ROLES = 256
@@ -228,7 +229,8 @@ class Perception:
         tokens = _Tokens(out, self.config.vocabulary)
         places = tokens.read_instruction(text, self.config.instruction_tokens)
         rows = read_rows(observation, self.config.widgets, frozenset(places))
-        tokens.read_rows(rows, frozenset(places), self.tokens)
+        columns = _columns(rows)
+        tokens.read_rows(rows, columns, frozenset(places), self.tokens)
         deeds = observation.history[-self.config.history :] if self.config.history else ()
         memory = [_deed_row(deed, len(deeds) - index, observation) for index, deed in enumerate(deeds)]
         progress = Progress.of(observation.history)
@@ -240,6 +242,7 @@ class Perception:
         self._write_rows(rows + memory, places, (width, height), out)
         if rows:
             self._write_progress(rows, progress, spans, (width, height), out)
+            _write_order(rows, columns, out["row_features"])
         return out
 
     def _write_rows(
@@ -283,7 +286,7 @@ class Perception:
     def _write_progress(
         rows: list[Row], progress: Progress, spans: Spans, size: tuple[int, int], out: Arrays
     ) -> None:
-        """What was done to the rows, what the instruction says of them, and how they stand among their like."""
+        """What was done to the rows, and what the instruction says of them."""
         count = len(rows)
         features = out["row_features"][:count]
         said = [
@@ -305,12 +308,11 @@ class Perception:
             if row.name in signs:
                 features[index, _AT["next sign"]] = 1.0
                 out["match"][index, signs[row.name]] = 1
-        _write_order(rows, features)
 
 
-def _write_order(rows: list[Row], features: npt.NDArray[np.float32]) -> None:
-    """Where rows of one role and one left edge, such as a column, stand among each other."""
-    for members in _columns(rows).values():
+def _write_order(rows: list[Row], columns: Columns, features: npt.NDArray[np.float32]) -> None:
+    """Where rows of a column stand among each other."""
+    for members in columns.values():
         if len(members) < 2:
             continue
         values: dict[int, float] = {}
@@ -374,12 +376,12 @@ class _Tokens:
         """Where a token of ``spans`` is stored."""
         return token if token < self.instruction else self.first_shown + token - self.instruction
 
-    def read_rows(self, rows: list[Row], wanted: frozenset[str], most: int) -> None:
+    def read_rows(self, rows: list[Row], columns: Columns, wanted: frozenset[str], most: int) -> None:
         """Words that are shown: what stands beside words of the instruction first, then counts, then numbers."""
         found = [one for index, row in enumerate(rows) for one in _readings(index, row, wanted)]
         found += [
             Reading(1, members[0], "", "count", str(len(members)))
-            for members in _columns(rows).values()
+            for members in columns.values()
             if len(members) > 1 and rows[members[0]].role in COUNTED
         ]
         there: set[tuple[str, str]] = set()
@@ -436,9 +438,9 @@ def _readings(index: int, row: Row, wanted: frozenset[str]) -> Iterator[Reading]
         yield Reading(0, index, "", row.role, str(row.number))
 
 
-def _columns(rows: list[Row]) -> dict[tuple[str, int], list[int]]:
+def _columns(rows: list[Row]) -> Columns:
     """Rows of one role and one left edge."""
-    groups: dict[tuple[str, int], list[int]] = {}
+    groups: Columns = {}
     for index, row in enumerate(rows):
         groups.setdefault((row.role, row.box[0]), []).append(index)
     return groups

@@ -25,7 +25,7 @@ from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpi
 from operant.rollout.describe import describe
 from operant.service.masking import mask_action
 from operant.service.sessions.changes import Box, changed_box, changed_share, window_changes
-from operant.types import Action, Deed, Size
+from operant.types import Action, Deed, Observation, Size
 
 __all__ = ["Event", "Performed", "Session"]
 
@@ -84,6 +84,7 @@ class Session:
         self.model = ""
         self.taken_over = False
         self.closed = False
+        self.seen: Observation | None = None  # by an agent that was asked for one action
         self._desktop = desktop
         self._renew, self._release, self._approve = renew, release, approve
         self._clock = clock
@@ -158,10 +159,11 @@ class Session:
             told = mask_action(action, wholly=secret)
             self.announce(told, "person")
             after = desktop.perform(action)
-            self._deeds.append(Deed(told))
             opened, closed = window_changes(windows, desktop.windows())
             step = desktop.last_step
             region = changed_box(before, after)
+            target = self.seen.aimed_at(action) if self.seen is not None else ""
+            self._deeds.append(Deed(told, target, region is not None))
             return Performed(
                 self.keep(after),
                 region is not None,

@@ -19,7 +19,7 @@ def see(session: Session, instruction: str, *, step: int, max_steps: int, with_t
     with session.hands():
         desktop = session.desktop
         history = session.deeds(step)
-        return Observation(
+        session.seen = Observation(
             screen=desktop.frame(),
             instruction=instruction,
             step=step,
@@ -30,3 +30,4 @@ def see(session: Session, instruction: str, *, step: int, max_steps: int, with_t
             windows=tuple(desktop.windows()),
             tree=desktop.accessibility(lines=True, timeout_s=TREE_S) if with_tree else None,
         )
+        return session.seen
