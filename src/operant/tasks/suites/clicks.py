@@ -1,8 +1,8 @@
 """One click on something large: what a model that sees a fortieth of the screen's pixels can still learn to do.
 
-A calculator and a terminal stand beside each other, anywhere in their halves of the screen; the one that is asked
-for has to get the focus. Numbers come from a small pool, so that they do not tell one instance from another: where
-to click is only in the picture.
+A coloured terminal and a calculator stand beside each other, each anywhere in its half of the screen; the terminal
+has to get the focus. Numbers come from a small pool, so that they do not tell one instance from another: where to
+click is only in the picture.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from operant.types import Action, Difficulty
 
 __all__ = ["TEMPLATES"]
 
-SIZES = {"Galculator": (331, 343), "XTerm": (420, 300)}
+SIZES = {"Galculator": (331, 343), "XTerm": (460, 420)}
 HALF = (640, 800)
 LOWEST, HIGHEST = 12, 60
 
 
-class FocusOne(Template):
-    """Click the window of class ``wanted``; the other one has the focus."""
+class FocusTerminal(Template):
+    """Click the terminal; the calculator beside it has the focus."""
 
     apps: ClassVar[tuple[str, ...]] = ("galculator", "xterm")
     skill = "click"
     family = "focus"
     difficulty = Difficulty.EASY
-    wanted: ClassVar[str]
+    colour: ClassVar[str]
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         number = draw.number(LOWEST, HIGHEST)
@@ -44,24 +44,22 @@ class FocusOne(Template):
         return {"number": number, "places": places}
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
-        remembered = f'[general]\nremembers_display=true\nremembered_valuex="{p.number}"\n'
-        opened = {
-            "Galculator": Launch(command=["galculator"], place=p.places["Galculator"]),
-            "XTerm": Launch(command=["xterm", "-T", f"terminal {p.number}"], place=p.places["XTerm"]),
-        }
-        last = next(name for name in opened if name != self.wanted)  # it gets the focus
-        return [WriteFile(path=CONFIG, text=remembered), opened[self.wanted], opened[last]]
+        terminal = ["xterm", "-bg", self.colour, "-T", f"terminal {p.number}"]
+        return [
+            WriteFile(path=CONFIG, text="[general]\n"),
+            Launch(command=terminal, place=p.places["XTerm"]),
+            Launch(command=["galculator"], place=p.places["Galculator"]),  # the last one gets the focus
+        ]
 
     def success(self, p: Params) -> Criterion:
-        title = "galculator" if self.wanted == "Galculator" else f"terminal {p.number}"
-        return WindowTitle(title=title, wm_class=self.wanted, focused=True)
+        return WindowTitle(title=f"terminal {p.number}", wm_class="XTerm", focused=True)
 
     def oracle(self, p: Params) -> Oracle:
         def has_it(view: View) -> bool:
-            return any(window.focused for window in view.windows if window.wm_class == self.wanted)
+            return any(window.focused for window in view.windows if window.wm_class == "XTerm")
 
         def act(view: View) -> Action:
-            window = next((one for one in view.windows if one.wm_class == self.wanted), None)
+            window = next((one for one in view.windows if one.wm_class == "XTerm"), None)
             if window is None:
                 return Action.wait()
             return Action.click(view.point(window.x + window.width / 2, window.y + window.height / 2))
@@ -69,16 +67,16 @@ class FocusOne(Template):
         return Milestones([Milestone("focus", has_it, act)])
 
 
-class FocusCalculator(FocusOne):
-    id = "clicks/focus-calculator-v1"
-    instructions = ("Click the calculator that shows {number}.",)
-    wanted = "Galculator"
+class FocusRed(FocusTerminal):
+    id = "clicks/focus-red-v1"
+    instructions = ("Click the red terminal {number}.",)
+    colour = "red"
 
 
-class FocusTerminal(FocusOne):
-    id = "clicks/focus-terminal-v1"
-    instructions = ("Click the terminal {number}.",)
-    wanted = "XTerm"
+class FocusBlue(FocusTerminal):
+    id = "clicks/focus-blue-v1"
+    instructions = ("Click the blue terminal {number}.",)
+    colour = "blue"
 
 
-TEMPLATES: list[Template] = [FocusCalculator(), FocusTerminal()]
+TEMPLATES: list[Template] = [FocusRed(), FocusBlue()]
