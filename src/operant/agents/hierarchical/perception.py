@@ -4,8 +4,8 @@ Besides the small screen and the numbers, two lists of things:
 
 * **tokens** that can be read and copied: the words of the instruction, then words that widgets show (numbers
   first of all); ``source`` holds the text that they are spans of;
-* **rows**, things to act on or to remember: the widgets of the focused window, the other windows and the ends
-  of their title bars, and the last actions.
+* **rows**, things to act on or to remember: the widgets of the focused window, the windows with their title bars
+  and title buttons, and the last actions.
 
 ``match`` says which rows share a word with which token of the instruction, or have the sign that goes on with
 a number. That, not the spelling of names, is what carries over to names never seen.
