@@ -32,7 +32,7 @@ def provenance() -> dict[str, Any]:
     with open("/proc/meminfo") as file:
         memory_gb = int(file.readline().split()[1]) / (1 << 20)
     return {
-        "command": shlex.join(["operant", *sys.argv[1:]]),
+        "command": _command(),
         "commit": _commit(),
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "machine": {
@@ -44,6 +44,12 @@ def provenance() -> dict[str, Any]:
             "load_before": round(os.getloadavg()[0], 2),
         },
     }
+
+
+def _command() -> str:
+    program = Path(sys.argv[0])
+    began = ["python", f"{program.parent.name}/{program.name}"] if program.suffix == ".py" else ["operant"]
+    return shlex.join([*began, *sys.argv[1:]])
 
 
 def _cpu() -> str:
