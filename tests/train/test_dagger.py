@@ -20,6 +20,7 @@ from operant.rollout.demonstrations import list_demonstrations, read_demonstrati
 from operant.train.imitation import dagger
 from operant.train.playing import MOST_DEATHS, Player, Playing
 from operant.train.tasks import training_templates
+from operant.types import Action, Observation
 
 SMALL = HierarchicalConfig(
     encoder=EncoderConfig(
@@ -44,6 +45,24 @@ def test_lessons_of_the_learners_own_play_join_the_collection(tmp_path: Path) ->
     assert all(about["split"] == "train" for about, _ in played)
     assert any(arrays["by_learner"].any() for _, arrays in played)
     assert HierarchicalPolicy.load(tmp_path / "out.pt").config == SMALL
+
+
+@pytest.mark.x11
+def test_stopping_in_the_middle_of_an_episode_is_no_failure(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def learner(observation: Observation) -> Action:
+        stop.set()
+        return Action.wait()
+
+    tasks = [one.instance(0) for one in training_templates("core", None, "calculator-type-sum")]
+    viewpoint = HierarchicalViewpoint(SMALL)
+    collected = collect_demonstrations(
+        tasks, tmp_path, viewpoint, workers=1, learner=learner, keep_failures=True, stop=stop
+    )
+    assert stop.is_set()
+    assert collected.episodes == 0
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_player_that_dies_is_replaced_but_not_for_ever(tmp_path: Path) -> None:

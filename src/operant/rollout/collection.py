@@ -13,7 +13,7 @@ from operant.desktop.pool import DesktopPool
 from operant.envs.task_environment import TaskEnvironment
 from operant.rollout.crew import work_off
 from operant.rollout.demonstrations import Apprentice, Viewpoint
-from operant.rollout.loop import run_episode
+from operant.rollout.loop import Stopped, run_episode
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome
 
@@ -47,7 +47,10 @@ def collect_demonstrations(
     tell: Callable[[Collected], None] = lambda collected: None,
     stop: threading.Event | None = None,
 ) -> Collected:
-    """Play every task and write its lessons. Failures of an oracle teach nothing and are not kept."""
+    """Play every task and write its lessons. Failures of an oracle teach nothing and are not kept.
+
+    Whoever sets ``stop`` ends it; what is being played then is not kept either.
+    """
     collected, lock = Collected(), threading.Lock()
 
     def play(pool: DesktopPool, job: tuple[Task, int]) -> tuple[Task, int] | None:
@@ -55,7 +58,10 @@ def collect_demonstrations(
         apprentice = Apprentice(viewpoint, learner, beta)
         with pool.lease(timeout_s=120) as desktop:
             environment = TaskEnvironment(desktop, with_tree=True)
-            result = run_episode(apprentice, environment, task, seed=task.seed or 0, stop=stop)
+            try:
+                result = run_episode(apprentice, environment, task, seed=task.seed or 0, stop=stop)
+            except Stopped:
+                return None
         recording, lost = apprentice.recording, result.outcome is Outcome.INFRA_ERROR
         recording.success = result.success
         if not lost and recording.lessons and (result.success or keep_failures):
