@@ -97,6 +97,14 @@ def test_a_second_run_in_the_same_directory_is_refused_at_once(cluster: Any, tmp
             ray.kill(actor)
 
 
+def test_those_who_keep_things_are_counted() -> None:
+    """A cluster of three processors has no room for a learner beside them, and the run would wait for ever."""
+    from operant.config.cluster import ClusterSettings
+
+    asked = ClusterSettings()
+    assert asked.cpus > asked.environment_cpus + asked.inference_cpus + asked.learner_cpus
+
+
 def test_what_the_cluster_does_not_have_is_told_at_once(cluster: Any, tmp_path: Path) -> None:
     from operant.cluster.run import ClusterRun
     from operant.errors import CheckpointError, ConfigError, TaskError
@@ -105,7 +113,7 @@ def test_what_the_cluster_does_not_have_is_told_at_once(cluster: Any, tmp_path: 
     with pytest.raises(ConfigError, match="asks for 8 GPUs and there are 0"):
         ClusterRun(eight, tmp_path / "gpus", address="auto", tasks=FAKE_TEMPLATES).train()
     many = settings(cluster={"environment_cpus": 49})
-    with pytest.raises(ConfigError, match="asks for 100 CPUs"):
+    with pytest.raises(ConfigError, match=r"asks for 100\.02 CPUs"):
         ClusterRun(many, tmp_path / "cpus", address="auto", tasks=FAKE_TEMPLATES).train()
     with pytest.raises(ConfigError, match="no cluster 'nowhere'"):
         ClusterRun(settings(), tmp_path / "x", address="nowhere", tasks=FAKE_TEMPLATES).train()

@@ -28,6 +28,7 @@ from operant.cluster.roster import (
     shares,
 )
 from operant.cluster.versions import Versions
+from operant.config.cluster import KEEPER_CPUS
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ConfigError
 
@@ -35,7 +36,6 @@ __all__ = ["enlist", "enlist_learner"]
 
 EVERYBODY = 100_000  # calls that wait at once cost an asynchronous actor nothing
 ENDLESS = -1
-LITTLE = 0.01  # Ray puts an actor that asks for nothing anywhere
 QUESTIONS = 3  # threads of the learner: one learns, the others answer
 
 
@@ -51,7 +51,7 @@ def enlist(
     """Start everybody but the learner. Other environments and others who answer may take the usual ones' place."""
     settings = config.cluster
     common: dict[str, Any] = {"namespace": namespace_of(directory), "max_restarts": ENDLESS}
-    keeping: dict[str, Any] = {**common, "num_cpus": LITTLE, "max_task_retries": ENDLESS, **_at_home()}
+    keeping: dict[str, Any] = {**common, "num_cpus": KEEPER_CPUS, "max_task_retries": ENDLESS, **_at_home()}
     answering: dict[str, Any] = {
         **common,
         "num_cpus": settings.inference_cpus,

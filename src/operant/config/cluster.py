@@ -6,7 +6,11 @@ from pydantic import Field
 
 from operant.config.base import Config
 
-__all__ = ["ClusterSettings"]
+__all__ = ["KEEPER_CPUS", "ClusterSettings"]
+
+
+#: Who keeps episodes and who keeps versions: they need next to nothing, but Ray puts an actor that asks for nothing anywhere.
+KEEPERS, KEEPER_CPUS = 2, 0.01
 
 
 class ClusterSettings(Config):
@@ -45,4 +49,5 @@ class ClusterSettings(Config):
             self.environment_actors * self.environment_cpus
             + self.inference_actors * self.inference_cpus
             + self.learners * self.learner_cpus
+            + KEEPERS * KEEPER_CPUS
         )
