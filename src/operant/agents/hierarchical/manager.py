@@ -23,6 +23,8 @@ from operant.agents.trainable import Tensors
 __all__ = ["Manager"]
 
 NEVER = -1e9
+ENDS = frozenset({"done", "answer", "fail"})
+RARELY = -3.0  # how an agent that knows nothing thinks of ending: it would seldom see what comes of anything else
 PLACES = ("offset", "end_offset", "point", "end_point", "spot", "end_spot")
 
 
@@ -35,6 +37,8 @@ class Manager(nn.Module):
         width, manager = config.encoder.width, config.manager
         self.kinds = manager.kinds
         self.kind = _head(width, len(manager.kinds))
+        ends = torch.tensor([kind in ENDS for kind in manager.kinds])
+        self.kind[-1].bias.data[ends] = RARELY
         self.meaning = nn.Embedding(len(manager.kinds), width)
         self.pointing = (MapPointing if manager.pointing == "map" else GaussianPointing)(config)
         self.copying = Copying(width)
