@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ def measure_scaling(
     for desktops in sizes:
         progress(f"{desktops} simulated desktops")
         points.append(simulate(Scenario(desktops, seconds=seconds), latencies, address))
-    bent = [int(point["desktops"]) for point in points if point["efficiency"] < STRAIGHT]
+    # Few desktops end few episodes: only what stays below for all larger sizes is a bend.
+    bent = list(takewhile(lambda point: point["efficiency"] < STRAIGHT, reversed(points)))
     usual = Scenario(1)
     return {
         "seed": usual.seed,
@@ -36,7 +38,7 @@ def measure_scaling(
         "desktop_latency_mean_s": latencies.mean_s,
         "steps_per_episode": latencies.mean_steps,
         "most_episodes_per_s": max(point["episodes_per_s"] for point in points),
-        "bends_at_desktops": min(bent, default=None),
+        "bends_at_desktops": int(bent[-1]["desktops"]) if bent else None,
         "points": points,
     }
 

@@ -8,6 +8,7 @@ meta-action is the sum over the heads that its kind uses, and only those.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -24,7 +25,9 @@ __all__ = ["Manager"]
 
 NEVER = -1e9
 ENDS = frozenset({"done", "answer", "fail"})
-RARELY = -3.0  # how an agent that knows nothing thinks of ending: it would seldom see what comes of anything else
+RARELY = (
+    -3.0
+)  # how an agent that knows nothing thinks of ending: it would seldom see what comes of anything else
 PLACES = ("offset", "end_offset", "point", "end_point", "spot", "end_spot")
 
 
@@ -36,9 +39,7 @@ class Manager(nn.Module):
         super().__init__()
         width, manager = config.encoder.width, config.manager
         self.kinds = manager.kinds
-        self.kind = _head(width, len(manager.kinds))
-        ends = torch.tensor([kind in ENDS for kind in manager.kinds])
-        self.kind[-1].bias.data[ends] = RARELY
+        self.kind = _head(width, len(manager.kinds), [RARELY * (kind in ENDS) for kind in manager.kinds])
         self.meaning = nn.Embedding(len(manager.kinds), width)
         self.pointing = (MapPointing if manager.pointing == "map" else GaussianPointing)(config)
         self.copying = Copying(width)
@@ -193,10 +194,11 @@ def _at(things: Tensor, index: Tensor) -> Tensor:
     return things.gather(1, index[:, None, None].expand(-1, 1, things.shape[-1]))[:, 0]
 
 
-def _head(inputs: int, outputs: int) -> nn.Sequential:
+def _head(inputs: int, outputs: int, liked: Sequence[float] = ()) -> nn.Sequential:
+    """``liked`` says what is thought of each output before anything is learned."""
     last = nn.Linear(128, outputs)
     nn.init.orthogonal_(last.weight, 0.01)
-    nn.init.zeros_(last.bias)
+    last.bias.data = torch.tensor(liked or [0.0] * outputs)
     return nn.Sequential(nn.Linear(inputs, 128), nn.GELU(), last)
 
 
