@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -39,3 +43,18 @@ def test_a_wrong_setting_is_told_with_the_right_one() -> None:
             app, ["--config", str(CONFIG), "--set", "training.learning_rat=1"], catch_exceptions=False
         )
     assert caught.value.hint == "did you mean 'learning_rate'?"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_who_is_asked_to_end_is_interrupted_and_so_saves(
+    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(*_: Any) -> None:
+        os.kill(os.getpid(), how)
+        time.sleep(30)  # until the signal arrives
+        raise AssertionError("it did not arrive")
+
+    monkeypatch.setattr("operant.cli.train_vlm._train", train)
+    done = CliRunner().invoke(app, ["--config", str(CONFIG), "--output", str(tmp_path)])
+    assert done.exit_code == 130
+    assert "--resume goes on" in done.stderr
