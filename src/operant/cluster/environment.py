@@ -24,6 +24,7 @@ from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.desktop.pool import DesktopPool
 from operant.envs.task_source import TaskSource
+from operant.errors import DesktopClosed
 from operant.rollout.actors import ActorStats, Job, MultiActorRunner, TaskRunner
 from operant.rollout.experience import encode
 from operant.train.vlm.playing import desktop_pool, task_runner
@@ -52,6 +53,7 @@ class Environment:
         self._desktops = desktops
         self._tasks = tasks
         self._lock = threading.Lock()
+        self._closed = False
         self._pool: DesktopPool | None = None
         self._runner: TaskRunner
         self._source: TaskSource
@@ -76,8 +78,12 @@ class Environment:
         line = self._line
         actors = MultiActorRunner(self._episodes, self._runner, line, line, line.add, line.drop)
         line.stats = actors.stats
-        with actors:
-            actors.join()
+        try:
+            with actors:
+                actors.join()
+        except DesktopClosed:
+            if not self._closed:
+                raise
         return actors.stats
 
     def demonstrate(self, ticket: Ticket, units: Units, shown: Size) -> bytes:
@@ -87,7 +93,9 @@ class Environment:
         return encode(self._runner.run_episode(ticket.job(self._source), agent=agent))
 
     def close(self) -> None:
+        """The run is over: episodes under way are abandoned."""
         with self._lock:
+            self._closed = True
             if self._pool is not None:
                 self._pool.close()
 
