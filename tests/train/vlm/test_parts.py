@@ -31,7 +31,7 @@ def test_a_size_is_width_and_layers() -> None:
 
 def test_phrases_are_what_stands_between_blanks() -> None:
     found = phrasings(task_source(EnvironmentSettings(suite="clicks")))
-    assert "Task: Click the terminal " in found
+    assert "Task: Click the red terminal " in found
     assert not any("{" in phrase for phrase in found)
     assert phrasings(task_source(EnvironmentSettings(), FAKE_TEMPLATES))
 
