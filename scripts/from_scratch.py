@@ -47,9 +47,8 @@ def main() -> None:
         measure(asked.out / "before.pt", templates, asked.episodes, asked.out / "results")
     )
     found["training_s"] = train(asked.out, asked.minutes, asked.seed)
-    trained = HierarchicalPolicy.load(asked.out / "checkpoints" / "final_model.pt")
-    trained.save(asked.out / "after.pt")
-    found["after"] = rates(measure(asked.out / "after.pt", templates, asked.episodes, asked.out / "results"))
+    trained = asked.out / "checkpoints" / "final_model.pt"
+    found["after"] = rates(measure(trained, templates, asked.episodes, asked.out / "results"))
     found["curve"] = curve(asked.out / "logs" / PROGRESS)
     (asked.out / "result.json").write_text(json.dumps(found, indent=1) + "\n")
     draw(found, asked.out / "result.png")

@@ -25,9 +25,8 @@ __all__ = ["Manager"]
 
 NEVER = -1e9
 ENDS = frozenset({"done", "answer", "fail"})
-RARELY = (
-    -3.0
-)  # how an agent that knows nothing thinks of ending: it would seldom see what comes of anything else
+#: What an agent that knows nothing thinks of ending: otherwise it would seldom see what comes of anything else.
+RARELY = -3.0
 PLACES = ("offset", "end_offset", "point", "end_point", "spot", "end_spot")
 
 
