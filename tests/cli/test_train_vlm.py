@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from operant.cli import main
 from operant.cli.train_vlm import app
 from operant.errors import ConfigError
 
@@ -47,7 +48,10 @@ def test_a_wrong_setting_is_told_with_the_right_one() -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_who_is_asked_to_end_is_interrupted_and_so_saves(
-    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    how: signal.Signals,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def train(*_: Any) -> None:
         os.kill(os.getpid(), how)
@@ -55,6 +59,9 @@ def test_who_is_asked_to_end_is_interrupted_and_so_saves(
         raise AssertionError("it did not arrive")
 
     monkeypatch.setattr("operant.cli.train_vlm._train", train)
-    done = CliRunner().invoke(app, ["--config", str(CONFIG), "--output", str(tmp_path)])
-    assert done.exit_code == 130
-    assert "--resume goes on" in done.stderr
+    before = signal.getsignal(how)
+    with pytest.raises(SystemExit) as left:
+        main(["train", "vlm", "--config", str(CONFIG), "--output", str(tmp_path)])
+    assert left.value.code == 130
+    assert "--resume goes on" in capsys.readouterr().err
+    assert signal.getsignal(how) is before

@@ -7,8 +7,12 @@ Nothing is imported before it is needed: ``operant --help`` must answer at once.
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from operant.errors import ConfigError, OperantError
 
@@ -26,7 +30,8 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         from operant.cli.root import command
 
-        command()(args=None if args is None else list(args), prog_name="operant")
+        with _ended_politely():
+            command()(args=None if args is None else list(args), prog_name="operant")
     except OperantError as error:
         print(f"error: {error.message}", file=sys.stderr)
         if error.hint:
@@ -35,3 +40,20 @@ def main(args: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+@contextmanager
+def _ended_politely() -> Iterator[None]:
+    """SIGTERM is Ctrl-C: whatever was started is put away, where the default would leave it behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

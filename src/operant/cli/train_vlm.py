@@ -53,20 +53,13 @@ def vlm(
         typer.echo(json.dumps(try_out(settings), indent=1))
         return
 
-    from operant.learn.interrupt import stop_on_signals
-
     try:
-        with stop_on_signals(_interrupt):  # whoever ends it politely loses no update
-            model = _train(settings, output, resume, cluster)
+        model = _train(settings, output, resume, cluster)
     except KeyboardInterrupt:
         typer.echo("stopped; the same command with --resume goes on", err=True)
         raise
     typer.echo(str(model))
     typer.echo(f"operant eval --agent vlm:{model} --suite {settings.environment.suite}", err=True)
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
 
 
 def _staleness(mode: str | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 
 import uvicorn
 from loguru import logger
@@ -36,7 +37,8 @@ def serve(config: ServiceConfig, runtime: Runtime | None = None, *, level: str =
         )
     )
     logger.info("Operant listens on http://{}:{} (API described at /docs)", shown, port)
-    server.run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # raised by uvicorn once more, when everything is closed
+        server.run(sockets=[listening])
 
 
 def listen(host: str, port: int) -> socket.socket:
