@@ -147,6 +147,17 @@ class TestUpdate:
         assert learned.stopped_early
         assert learned.gradient_steps < 16
 
+    def test_experience_of_older_weights_is_learned_from_too(self) -> None:
+        torch.manual_seed(0)
+        policy = ToyPolicy()
+        collected_before = rollout(policy)
+        PPO(policy, PPOConfig(learning_rate=0.1, target_kl=None, minibatch_size=10)).update(collected_before)
+        learned = PPO(policy, PPOConfig(learning_rate=0.1, target_kl=0.01, minibatch_size=10)).update(
+            collected_before
+        )
+        assert learned.kl > 0.01
+        assert learned.gradient_steps > 0
+
     @pytest.mark.parametrize("gradient", [False, True], ids=["loss", "gradient"])
     def test_what_is_not_finite_is_skipped_and_counted(self, gradient: bool) -> None:
         policy = Ill(2, gradient=gradient)

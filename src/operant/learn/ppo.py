@@ -106,6 +106,7 @@ class PPO:
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.config.precision == "fp16")
         self._judge = self.peers.wrap(Judge(policy))
         self._skipped_in_a_row = 0
+        self._moved_before: float | None = None
 
     def update(self, rollout: Rollout, learning_rate: float | None = None) -> Learned:
         """Learn from a rollout, several times over."""
@@ -119,6 +120,7 @@ class PPO:
         rollout = self._prepared(rollout)
         notes: list[dict[str, float]] = []
         skipped, stopped = 0, False
+        self._moved_before = None
         self.policy.train()
         for _ in range(self.config.update_epochs):
             for batch in rollout.minibatches(parts, self.random):
@@ -165,7 +167,9 @@ class PPO:
         if self.peers.any(not bool(torch.isfinite(loss.total))):
             return None, False
         kl = self.peers.mean(float(loss.kl))
-        if self.config.target_kl is not None and kl > self.config.target_kl:
+        if self._moved_before is None:  # actions that were chosen while another update ran are of older weights
+            self._moved_before = kl
+        if self.config.target_kl is not None and kl - self._moved_before > self.config.target_kl:
             return None, True
         self.scaler.scale(loss.total).backward()  # type: ignore[no-untyped-call]
         self.scaler.unscale_(self.optimizer)

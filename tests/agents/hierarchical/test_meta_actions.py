@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
 from operant.agents.hierarchical.meta_actions import GRID, MetaActions
-from operant.agents.hierarchical.perception import Perception
+from operant.agents.hierarchical.perception import Perception, read_rows
 from operant.errors import ActionNotExpressible, ConfigError
-from operant.types import Action, ActionKind, Button, Observation, Point
+from operant.types import Action, ActionKind, Button, Node, Observation, Point
 
 SMALL = HierarchicalConfig(
     encoder=EncoderConfig(width=32, heads=2, widgets=40, history=6, vocabulary=512, text_layers=1)
@@ -80,6 +82,49 @@ def test_a_point_on_nothing_is_told_by_the_map() -> None:
     meta = MetaActions(SMALL)
     label = meta.label(Action.click(Point(0.99, 0.01)), Perception(SMALL).encode(blank()))
     assert label["target"] == meta.rows + GRID[0] - 1
+
+
+def text_view() -> Observation:
+    """A text of two lines, and a wide cell of a table below it."""
+
+    def node(role: str, name: str, box: tuple[int, int, int, int], *children: Node) -> Node:
+        return Node(role, name, frozenset({"focusable"}), box, children=children)
+
+    lines = (node("line", "apples", (200, 100, 60, 18)), node("line", "pears", (200, 118, 50, 18)))
+    text = node("text", "notes", (200, 100, 600, 300), *lines)
+    cell = node("table cell", "apples", (200, 500, 700, 21))
+    return replace(
+        blank("Delete the line of pears"), tree=node("frame", "editor", (100, 80, 900, 600), text, cell)
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "name", "offset"),
+    [
+        (220, 127, "pears", (0.4, 0.5)),
+        (600, 127, "pears", (1.08, 0.5)),  # at its end, where the cursor goes
+        (221, 510, "apples", (0.03, 10 / 21)),  # at the beginning of a wide thing
+        (600, 300, "notes", (2 / 3, 2 / 3)),
+    ],
+)
+def test_a_place_is_told_by_the_smallest_thing_there(
+    x: int, y: int, name: str, offset: tuple[float, float]
+) -> None:
+    observation = text_view()
+    label = MetaActions(SMALL).label(
+        Action.click(Point(x / 1280, y / 800)), Perception(SMALL).encode(observation)
+    )
+    row = read_rows(observation, SMALL.encoder.widgets, frozenset())[int(label["target"])]
+    assert row.name == name
+    assert label["offset"] == pytest.approx(offset, abs=1e-4)
+
+
+def test_where_a_drag_ends_in_something_large_is_told_by_the_map() -> None:
+    meta = MetaActions(SMALL)
+    drag = Action.drag(Point(220 / 1280, 127 / 800), Point(600 / 1280, 300 / 800))
+    label = meta.label(drag, Perception(SMALL).encode(text_view()))
+    assert label["target"] < meta.rows
+    assert label["end"] >= meta.rows
 
 
 def test_an_unknown_kind_is_a_config_error() -> None:

@@ -15,10 +15,11 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from operant.agents.hierarchical.config import HierarchicalConfig
-from operant.agents.hierarchical.perception import NEAR, ROLES, ROW_FEATURES, SEGMENTS
+from operant.agents.hierarchical.perception import NEAR, ROW_FEATURES, SEGMENTS
 from operant.agents.hierarchical.progress import FARTHEST, MARKS
 from operant.agents.hierarchical.text import make_reader, transformer_layer
 from operant.agents.hierarchical.vision import CELL, LOOKS, make_vision
+from operant.agents.hierarchical.words import ROLES
 from operant.agents.trainable import Tensors
 from operant.envs.observations import FIELDS
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
 from operant.agents.hierarchical.config import KINDS, HierarchicalConfig
+from operant.agents.hierarchical.words import hash_role
 from operant.errors import ActionNotExpressible, ConfigError
 from operant.types import Action, ActionKind, Button, Point
 
@@ -45,8 +46,10 @@ CLICKS: dict[str, tuple[Button, int, tuple[str, ...]]] = {
 }
 #: Kinds that need a place.
 POINTING = frozenset({*CLICKS, "drag", "scroll"})
-ROOMY = 6000  # pixels: in a box this large, a place beside its middle is told by the map
+ROOMY = 6000  # pixels: where in a box this large something is let go is told by the map
 NEAR_MIDDLE = 0.12
+BESIDE = 0.08  # of a box: how far beside it a place may be that is told by it
+LINE = hash_role("line")
 
 
 class MetaActions:
@@ -80,7 +83,7 @@ class MetaActions:
             out["target"][...], out["offset"][:] = target, offset
             out["point"][:] = out["spot"][:] = points[0].x, points[0].y
         if kind == "drag":
-            target, offset = self._target(points[-1], seen)
+            target, offset = self._target(points[-1], seen, roomy=False)
             out["end"][...], out["end_offset"][:] = target, offset
             out["end_point"][:] = out["end_spot"][:] = points[-1].x, points[-1].y
         elif kind == "scroll":
@@ -121,21 +124,33 @@ class MetaActions:
             raise ActionNotExpressible(f"the key {'+'.join(chord)} is not in the list of keys")
         return self.chords.index(chord)
 
-    def _target(self, point: Point, seen: Mapping[str, npt.NDArray[Any]]) -> tuple[int, tuple[float, float]]:
-        """The smallest thing perceived at that point, or the cell of the map."""
+    def _target(
+        self, point: Point, seen: Mapping[str, npt.NDArray[Any]], *, roomy: bool = True
+    ) -> tuple[int, tuple[float, float]]:
+        """The smallest thing perceived at that point, the line of text that ends before it, or the cell of the map.
+
+        Unless ``roomy``, large things say nothing of a place in them, except near their middle.
+        """
         width, height = (int(value) for value in seen["size"])
         x, y = point.x * width, point.y * height
-        boxes = seen["row_box"].astype(np.float64)
-        left, top, across, down = boxes.T
-        inside = (
-            (seen["row_segment"] == 1) & (x >= left) & (x < left + across) & (y >= top) & (y < top + down)
-        )
-        if inside.any():
-            area = np.where(inside, across * down, np.inf)
-            row = int(len(area) - 1 - area[::-1].argmin())  # the innermost of equals
-            offset = ((x - left[row]) / across[row], (y - top[row]) / down[row])
-            if area[row] < ROOMY or max(abs(offset[0] - 0.5), abs(offset[1] - 0.5)) < NEAR_MIDDLE:
-                return row, (float(offset[0]), float(offset[1]))
+        left, top, across, down = seen["row_box"].astype(np.float64).T
+        level = (seen["row_segment"] == 1) & (x >= left) & (y >= top) & (y < top + down)
+        inside = level & (x < left + across)
+        area = np.where(inside, across * down, np.inf)
+        row = int(len(area) - 1 - area[::-1].argmin())  # the innermost of equals
+        if not inside.any():
+            return self._cell(point)
+        if area[row] >= ROOMY:
+            # A click beside a line puts the cursor at its end: any place there will do.
+            held = (left >= left[row]) & (left + across <= left[row] + across[row])
+            lines = np.flatnonzero(level & held & (seen["row_role"] == LINE))
+            row = int(lines[-1]) if len(lines) else row
+        offset = (x - left[row]) / across[row], (y - top[row]) / down[row]
+        if not roomy and area[row] >= ROOMY and max(abs(part - 0.5) for part in offset) >= NEAR_MIDDLE:
+            return self._cell(point)
+        return row, (min(float(offset[0]), 1.0 + BESIDE), float(offset[1]))
+
+    def _cell(self, point: Point) -> tuple[int, tuple[float, float]]:
         columns, rows = GRID
         column, line = min(int(point.x * columns), columns - 1), min(int(point.y * rows), rows - 1)
         return (

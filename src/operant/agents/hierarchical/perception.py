@@ -29,9 +29,11 @@ from operant.agents.hierarchical.words import (
     COMMON,
     HASHES,
     LETTERS,
+    ROLES,
     TOKEN,
     WORD,
     hash_letters,
+    hash_role,
     hash_word,
     words_of,
     words_of_name,
@@ -46,7 +48,6 @@ Arrays = dict[str, npt.NDArray[Any]]
 Columns = dict[tuple[str, int], list[int]]
 
 SOURCE_BYTES = 1024
-ROLES = 256
 NEAR = (-1, -2, 1)  # the words around one that it is known by
 WORDS = 6  # of a row
 SEGMENTS = 3  # what a token or row is part of: padding, instruction or shown thing, memory
@@ -266,7 +267,7 @@ class Perception:
         # Filled in as whole columns: numpy is slow at single numbers.
         boxes = np.array([row.box for row in rows], np.float32)
         ages = np.array([row.age for row in rows], np.float32)
-        out["row_role"][:count] = [hash_word(row.role, ROLES)[0] for row in rows]
+        out["row_role"][:count] = [hash_role(row.role) for row in rows]
         out["row_box"][:count] = np.clip(boxes, -32000, 32000)
         out["row_words"][:count] = words
         scaled = boxes / np.array([width, height, width, height], np.float32)

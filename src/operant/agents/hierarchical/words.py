@@ -14,9 +14,11 @@ __all__ = [
     "COMMON",
     "HASHES",
     "LETTERS",
+    "ROLES",
     "TOKEN",
     "WORD",
     "hash_letters",
+    "hash_role",
     "hash_word",
     "shape_of",
     "words_of",
@@ -24,6 +26,7 @@ __all__ = [
 ]
 
 HASHES = 4
+ROLES = 256
 LONGEST_SIGNS = 6
 LETTERS = 6
 TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -75,6 +78,11 @@ def hash_word(word: str, vocabulary: int) -> tuple[int, int, int, int]:
     parts = (f"w{word}", f"b{word[:3]}", f"e{word[-3:]}", f"s{shape_of(word)}")
     first, second, third, fourth = (1 + zlib.crc32(part.encode()) % (vocabulary - 1) for part in parts)
     return first, second, third, fourth
+
+
+def hash_role(role: str) -> int:
+    """The row of the table of roles."""
+    return hash_word(role, ROLES)[0]
 
 
 @functools.lru_cache(maxsize=65536)
