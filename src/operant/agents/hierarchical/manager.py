@@ -18,6 +18,7 @@ from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.encoder import Encoded
 from operant.agents.hierarchical.meta_actions import GRID, POINTING
+from operant.agents.hierarchical.perception import SAID
 from operant.agents.hierarchical.vision import CELL
 from operant.agents.trainable import Tensors
 
@@ -25,8 +26,12 @@ __all__ = ["Manager"]
 
 NEVER = -1e9
 ENDS = frozenset({"done", "answer", "fail"})
-#: What an agent that knows nothing thinks of ending: otherwise it would seldom see what comes of anything else.
+#: What an agent that knows nothing thinks of ending: otherwise it would seldom see what comes of anything else;
 RARELY = -3.0
+#: of clicks, which are what most things want;
+OFTEN = 0.5
+#: and of things that are called what the instruction says.
+NAMED = 2.0
 PLACES = ("offset", "end_offset", "point", "end_point", "spot", "end_spot")
 
 
@@ -38,7 +43,8 @@ class Manager(nn.Module):
         super().__init__()
         width, manager = config.encoder.width, config.manager
         self.kinds = manager.kinds
-        self.kind = _head(width, len(manager.kinds), [RARELY * (kind in ENDS) for kind in manager.kinds])
+        liked = {**dict.fromkeys(ENDS, RARELY), "click": OFTEN}
+        self.kind = _head(width, len(manager.kinds), [liked.get(kind, 0.0) for kind in manager.kinds])
         self.meaning = nn.Embedding(len(manager.kinds), width)
         self.pointing = (MapPointing if manager.pointing == "map" else GaussianPointing)(config)
         self.copying = Copying(width)
@@ -87,6 +93,7 @@ class MapPointing(nn.Module):
         self.ask = _join(2 * width, width)
         self.ask_end = _join(3 * width, width)
         self.by_row, self.by_cell = nn.Linear(width, width), nn.Linear(width, CELL)
+        self.named = nn.Parameter(torch.tensor(NAMED))
         self.cell = nn.Linear(CELL, width)
         self.offset, self.end_offset = _head(3 * width, 2), _head(3 * width, 2)
         self.log_std = nn.Parameter(torch.full((2,), -1.5))
@@ -94,14 +101,14 @@ class MapPointing(nn.Module):
     def forward(
         self, known: Encoded, seen: Tensors, about: Tensor, points: Tensor, drags: Tensor, choices: Choices
     ) -> Tensor:
-        target = choices.index("target", self._logits(self.ask(about), known), points)
+        target = choices.index("target", self._logits(self.ask(about), known, seen), points)
         place = self._place(target, known)
         more = torch.cat([about, place], -1)
         offset = choices.pair("offset", _within(self.offset(more)), self.log_std, points)
         choices.skip(target, indices=("end",), pairs=("end_offset", "end_point", "spot", "end_spot"))
         choices.actions["point"] = self._point(target, offset, seen)
         if drags.any():
-            end = choices.index("end", self._logits(self.ask_end(more), known), drags)
+            end = choices.index("end", self._logits(self.ask_end(more), known, seen), drags)
             last = torch.cat([about, self._place(end, known)], -1)
             end_offset = choices.pair("end_offset", _within(self.end_offset(last)), self.log_std, drags)
             choices.actions["end_point"] = self._point(end, end_offset, seen)
@@ -113,9 +120,10 @@ class MapPointing(nn.Module):
         row = _at(known.rows, target.clamp(max=known.rows.shape[1] - 1))
         return torch.where((target >= self.rows)[:, None], cell, row)
 
-    def _logits(self, query: Tensor, known: Encoded) -> Tensor:
+    def _logits(self, query: Tensor, known: Encoded, seen: Tensors) -> Tensor:
         scale = math.sqrt(query.shape[-1])
         rows = (known.rows @ self.by_row(query)[..., None])[..., 0] / scale
+        rows = rows + self.named * seen["row_features"][:, : rows.shape[1], SAID].to(rows.dtype)
         rows = F.pad(rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER)
         cells = (known.cells @ self.by_cell(query)[..., None])[..., 0] / math.sqrt(CELL)
         # There are a thousand cells: without the handicap, exploration would never meet a widget.

@@ -42,7 +42,7 @@ from operant.envs.observations import FIELDS, write_state
 from operant.envs.screens import shrink
 from operant.types import ActionKind, Deed, Node, Observation, Window
 
-__all__ = ["ROW_FEATURES", "SEGMENTS", "SOURCE_BYTES", "STATES", "Perception", "Row", "read_rows"]
+__all__ = ["ROW_FEATURES", "SAID", "SEGMENTS", "SOURCE_BYTES", "STATES", "Perception", "Row", "read_rows"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Columns = dict[tuple[str, int], list[int]]
@@ -64,6 +64,7 @@ COLUMNS = (
 )  # fmt: skip
 ROW_FEATURES = len(COLUMNS) + len(STATES)
 _AT = {name: index for index, name in enumerate(COLUMNS)}
+SAID = _AT["share of its words in the instruction"]
 LONGEST_NAME = 80  # characters; what is longer is no name
 MANY_ROWS = 16.0
 COUNTED = frozenset({"table cell", "list item", "icon", "page tab", "line", "link"})
@@ -275,7 +276,7 @@ class Perception:
         features[:, :2] = scaled[:, :2] + scaled[:, 2:] / 2
         features[:, 2:4] = scaled[:, 2:]
         features[:, 4] = scaled[:, 2] * scaled[:, 3]
-        features[:, 5] = known
+        features[:, SAID] = known
         features[:, 6] = [bool(row.text) for row in rows]
         features[:, 7] = ages / 8.0
         features[:, 8] = [row.effect for row in rows]

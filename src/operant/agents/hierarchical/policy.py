@@ -34,7 +34,7 @@ from operant.types import Action, Observation
 __all__ = ["FORMAT", "VERSION", "HierarchicalPolicy"]
 
 FORMAT = "operant-hierarchical"
-VERSION = 3
+VERSION = 4
 
 
 class HierarchicalPolicy(TrainablePolicy):
