@@ -126,8 +126,8 @@ class MapPointing(nn.Module):
         rows = rows + self.named * seen["row_features"][:, : rows.shape[1], SAID].to(rows.dtype)
         rows = F.pad(rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER)
         cells = (known.cells @ self.by_cell(query)[..., None])[..., 0] / math.sqrt(CELL)
-        # There are a thousand cells: without the handicap, exploration would never meet a widget.
-        handicap = math.log(cells.shape[1] / 8)
+        # There are a thousand cells: without the handicap, exploration would never meet a widget. All weigh as one.
+        handicap = math.log(cells.shape[1])
         return torch.cat([rows, cells - handicap], 1)
 
     def _point(self, target: Tensor, offset: Tensor, seen: Tensors) -> Tensor:
