@@ -6,13 +6,14 @@ so layouts of any kind come out right: several groups, keys on which Shift does 
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from operant.desktop.display import CORE_KEYBOARD, Display
 
-__all__ = ["Layout", "Stroke", "make_layout", "read_keys"]
+__all__ = ["Keys", "Layout", "Stroke", "make_layout", "read_keys", "read_used_keys"]
 
 SHIFT = 0x01
 _TYPES, _SYMBOLS = 0x01, 0x02  # parts of an XKB map
@@ -64,10 +65,34 @@ class Key:
         return [levels[0] if levels else 0, levels[shifted] if shifted < len(levels) else 0]
 
 
-def read_keys(display: Display) -> dict[int, Key]:
+Keys = Mapping[int, Key]
+
+
+def read_keys(display: Display) -> Keys:
     """Every key by its code, in one round trip."""
+    return _keys(_read_map(display))
+
+
+def read_used_keys(display: Display) -> Keys:
+    """Only those that mean something."""
+    return _used_keys(_read_map(display))
+
+
+def _read_map(display: Display) -> bytes:
     with display.limited():
-        data = display.raw(display.xkb.GetMap(CORE_KEYBOARD, _TYPES | _SYMBOLS, *[0] * 16))
+        return display.raw(display.xkb.GetMap(CORE_KEYBOARD, _TYPES | _SYMBOLS, *[0] * 16))
+
+
+# Desktops have the same few maps all the time, and every reset asks.
+
+
+@functools.lru_cache(maxsize=64)
+def _used_keys(data: bytes) -> Keys:
+    return {code: key for code, key in _keys(data).items() if not key.empty}
+
+
+@functools.lru_cache(maxsize=64)
+def _keys(data: bytes) -> Keys:
     types, first, keys = data[15], data[17], data[20]
     offset = _HEADER
     shifts: list[int] = []

@@ -17,7 +17,7 @@ import xcffib.xinput
 import xcffib.xproto as xproto
 
 from operant.desktop.display import ALL_PARTS, CORE_KEYBOARD, Display
-from operant.desktop.layout import read_keys
+from operant.desktop.layout import read_used_keys
 
 __all__ = ["ServerState", "differences", "is_lasting", "read_server_state", "remove_strangers"]
 
@@ -84,7 +84,7 @@ def read_server_state(display: Display) -> ServerState:
             except xproto.WindowError:
                 continue
         state["shown windows"] = tuple(sorted(shown))
-        state["keyboard symbols"] = {code: key for code, key in read_keys(display).items() if not key.empty}
+        state["keyboard symbols"] = read_used_keys(display)
     return state
 
 
