@@ -167,7 +167,7 @@ class PPO:
         if self.peers.any(not bool(torch.isfinite(loss.total))):
             return None, False
         kl = self.peers.mean(float(loss.kl))
-        if self._moved_before is None:  # actions that were chosen while another update ran are of older weights
+        if self._moved_before is None:  # what was collected while another update ran is of older weights
             self._moved_before = kl
         if self.config.target_kl is not None and kl - self._moved_before > self.config.target_kl:
             return None, True

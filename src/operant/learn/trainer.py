@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -45,6 +46,7 @@ from operant.learn.progress import Progress, UpdateReport
 __all__ = ["PPOTrainer", "TrainingResult"]
 
 Listener = Callable[[UpdateReport], None]
+HURRY_S = 0.0005
 
 
 @dataclass(frozen=True)
@@ -174,10 +176,14 @@ class PPOTrainer:
     @contextmanager
     def _background(self) -> Iterator[ThreadPoolExecutor]:
         """The thread that collects ahead; it does not outlive the loop."""
+        patience = sys.getswitchinterval()
         with ThreadPoolExecutor(1, "operant-collect") as background:
             try:
+                # Every operation of the network asks for the interpreter again, which desktops' threads are using.
+                sys.setswitchinterval(min(patience, HURRY_S) if self.config.overlap else patience)
                 yield background
             finally:
+                sys.setswitchinterval(patience)
                 self._stopping = True
                 self._ahead = None
 
