@@ -8,7 +8,7 @@ import torch
 
 from operant.errors import ConfigError
 
-__all__ = ["pick_device", "use_threads"]
+__all__ = ["can_fuse", "pick_device", "use_threads"]
 
 
 def pick_device(name: str) -> torch.device:
@@ -33,3 +33,9 @@ def use_threads(count: int | None) -> int:
     wanted = count if count is not None else max(1, (os.cpu_count() or 2) // 2)
     torch.set_num_threads(wanted)
     return wanted
+
+
+def can_fuse(device: torch.device) -> bool:
+    """Whether an optimiser can step in one operation. With one for each weight, a learner beside the threads of desktops
+    waits for the interpreter a thousand times a step."""
+    return device.type in ("cpu", "cuda")

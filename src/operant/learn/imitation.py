@@ -20,6 +20,7 @@ import torch
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.trainable import Tensors
 from operant.errors import ConfigError, OperantError
+from operant.learn.device import can_fuse
 from operant.learn.renaming import Renaming
 
 __all__ = ["Cloning", "CloningReport", "Lessons"]
@@ -121,7 +122,11 @@ class Cloning:
         self.average = average
         self.updates = 0
         self.optimiser = torch.optim.AdamW(
-            policy.parameters(), lr=learning_rate, weight_decay=weight_decay, betas=(0.9, 0.98)
+            policy.parameters(),
+            lr=learning_rate,
+            weight_decay=weight_decay,
+            betas=(0.9, 0.98),
+            fused=can_fuse(policy.device),
         )
         self.random = np.random.default_rng(seed)
         self._averaged = [parameter.detach().clone() for parameter in policy.parameters()]

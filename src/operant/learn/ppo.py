@@ -22,6 +22,7 @@ from operant.config.learning import PPOConfig
 from operant.errors import ConfigError, TrainingDiverged
 from operant.learn.buffer import Rollout
 from operant.learn.ddp import Judge, Peers
+from operant.learn.device import can_fuse
 
 __all__ = ["PPO", "Learned", "Loss", "ppo_loss"]
 
@@ -102,7 +103,9 @@ class PPO:
         self.random = np.random.default_rng(seed)
         if self.config.gradient_checkpointing:
             _checkpoint_gradients(policy)
-        self.optimizer = torch.optim.Adam(policy.parameters(), lr=self.config.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(
+            policy.parameters(), lr=self.config.learning_rate, eps=1e-5, fused=can_fuse(self.device)
+        )
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.config.precision == "fp16")
         self._judge = self.peers.wrap(Judge(policy))
         self._skipped_in_a_row = 0
