@@ -72,6 +72,17 @@ def test_every_row_comes_once_an_epoch() -> None:
     assert set(lessons.tasks(rows)) == {"fake/press-in-order-v1"}
 
 
+def test_short_tasks_are_drawn_more_often() -> None:
+    long, rows = lessons_of(range(8)), len(lessons_of(range(8)))
+    for task, arrays in zip(long._tasks[:1], long._episodes[:1], strict=True):
+        long.add(f"{task}, short", arrays)
+    drawn = np.concatenate(list(long.batches(5, np.random.default_rng(0))))
+    few = len(long) - rows
+    share = sum(task.endswith("short") for task in long.tasks(drawn)) / len(drawn)
+    assert share == pytest.approx(few**0.5 / (few**0.5 + rows**0.5), abs=0.1)
+    assert len(drawn) == pytest.approx(len(long), abs=1)
+
+
 def test_the_worker_is_shown_what_is_off_centre() -> None:
     lessons = lessons_of(range(2))
     cloning = Cloning(HierarchicalPolicy(CONFIG))

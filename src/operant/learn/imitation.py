@@ -8,6 +8,7 @@ on a collection that grows.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -82,15 +83,28 @@ class Lessons:
         return batch
 
     def batches(self, size: int, random: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
-        """Every row once, in batches of similar length and random order."""
+        """As many as there are rows, in batches of similar length and random order.
+
+        A task with few rows is drawn more often for each of them, or long tasks would be nearly all that is learned.
+        """
         if not self._place:
             raise ConfigError("there is nothing to learn from", hint="run operant demos collect first")
-        length = np.array(self._length)
+        rows = self._draw(random)
+        length = np.array(self._length)[rows]
         blurred = (length + random.integers(0, 24, len(length))) // 16
-        order = np.lexsort((random.random(len(length)), blurred))
+        order = rows[np.lexsort((random.random(len(length)), blurred))]
         chunks = [order[start : start + size] for start in range(0, len(order), size)]
         for index in random.permutation(len(chunks)):
             yield chunks[index]
+
+    def _draw(self, random: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Rows by the square root of how many their task has: about so often, or once each if all are alike."""
+        rows = random.permutation(len(self))
+        tasks = self.tasks(rows)
+        counts = Counter(tasks)
+        weights = np.array([counts[task] for task in tasks]) ** -0.5
+        passed = np.floor(np.cumsum(weights) / weights.sum() * len(self) + random.uniform(0.25, 0.75))
+        return np.repeat(rows, np.diff(passed, prepend=0.0).astype(np.int64))
 
 
 @dataclass
