@@ -47,7 +47,7 @@ def main() -> None:
         measure(asked.out / "before.pt", templates, asked.episodes, asked.out / "results")
     )
     found["training_s"] = train(asked.out, asked.minutes, asked.seed)
-    trained = asked.out / "checkpoints" / "final_model.pt"
+    trained = max((asked.out / "checkpoints").glob("*.pt"), key=lambda path: path.stat().st_mtime)
     found["after"] = rates(measure(trained, templates, asked.episodes, asked.out / "results"))
     found["curve"] = curve(asked.out / "logs" / PROGRESS)
     (asked.out / "result.json").write_text(json.dumps(found, indent=1) + "\n")
