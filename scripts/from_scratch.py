@@ -19,6 +19,7 @@ from typing import Any
 
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.bench.record import provenance
+from operant.learn.checkpoint import newest_checkpoint
 from operant.learn.logs import PROGRESS
 from operant.learn.seeding import seed_everything
 from operant.tasks.suites import load_suite
@@ -47,7 +48,7 @@ def main() -> None:
         measure(asked.out / "before.pt", templates, asked.episodes, asked.out / "results")
     )
     found["training_s"] = train(asked.out, asked.minutes, asked.seed)
-    trained = max((asked.out / "checkpoints").glob("*.pt"), key=lambda path: path.stat().st_mtime)
+    trained = newest_checkpoint(asked.out / "checkpoints")
     found["after"] = rates(measure(trained, templates, asked.episodes, asked.out / "results"))
     found["curve"] = curve(asked.out / "logs" / PROGRESS)
     (asked.out / "result.json").write_text(json.dumps(found, indent=1) + "\n")
