@@ -85,12 +85,13 @@ def test_a_point_on_nothing_is_told_by_the_map() -> None:
 
 
 def text_view() -> Observation:
-    """A text of two lines, and a wide cell of a table below it."""
+    """A text of two lines and an empty one, and a wide cell of a table below it."""
 
     def node(role: str, name: str, box: tuple[int, int, int, int], *children: Node) -> Node:
         return Node(role, name, frozenset({"focusable"}), box, children=children)
 
     lines = (node("line", "apples", (200, 100, 60, 18)), node("line", "pears", (200, 118, 50, 18)))
+    lines += (node("line", "nothing", (200, 136, 0, 18)),)
     text = node("text", "notes", (200, 100, 600, 300), *lines)
     cell = node("table cell", "apples", (200, 500, 700, 21))
     return replace(
@@ -103,6 +104,7 @@ def text_view() -> Observation:
     [
         (220, 127, "pears", (0.4, 0.5)),
         (600, 127, "pears", (1.08, 0.5)),  # at its end, where the cursor goes
+        (200, 145, "nothing", (0.0, 0.5)),
         (221, 510, "apples", (0.03, 10 / 21)),  # at the beginning of a wide thing
         (600, 300, "notes", (2 / 3, 2 / 3)),
     ],

@@ -145,7 +145,8 @@ class MetaActions:
             held = (left >= left[row]) & (left + across <= left[row] + across[row])
             lines = np.flatnonzero(level & held & (seen["row_role"] == LINE))
             row = int(lines[-1]) if len(lines) else row
-        offset = (x - left[row]) / across[row], (y - top[row]) / down[row]
+        # An empty line has no width.
+        offset = (x - left[row]) / max(1.0, across[row]), (y - top[row]) / max(1.0, down[row])
         if not roomy and area[row] >= ROOMY and max(abs(part - 0.5) for part in offset) >= NEAR_MIDDLE:
             return self._cell(point)
         return row, (min(float(offset[0]), 1.0 + BESIDE), float(offset[1]))
