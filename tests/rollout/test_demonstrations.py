@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ResultsError
 from operant.rollout.demonstrations import Apprentice, Recording, list_demonstrations, read_demonstration
 from operant.rollout.loop import run_episode
+from operant.tasks.oracle import Oracle, View
 from operant.testing import FakeDesktop
 from operant.testing.fake_tasks import PressButton, PressInOrder
-from operant.types import Action, Observation
+from operant.types import Action, Observation, Point
 
 
 def play(apprentice: Apprentice, seed: int = 1, template: type = PressInOrder) -> Recording:
@@ -44,6 +46,44 @@ def test_a_learner_acts_and_the_oracle_labels() -> None:
     assert all(one.by_learner for one in recording.lessons)
     meta = HierarchicalViewpoint().meta
     assert {meta.kinds[int(one.label["kind"])] for one in recording.lessons} == {"click"}
+
+
+class Listening:
+    """An oracle, and what it was told was done before."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.heard: list[Action | None] = []
+        self.said: list[Action] = []
+
+    def act(self, view: View) -> Action:
+        self.heard.append(view.last)
+        self.said.append(self.oracle.act(view))
+        return self.said[-1]
+
+
+@pytest.mark.parametrize(("pixels", "same"), [(2, True), (200, False)])
+def test_an_oracle_takes_what_comes_to_the_same_for_its_own(pixels: int, same: bool) -> None:
+    """Oracles tell by their last action how far they are, and compare it to the pixel."""
+    with FakeDesktop() as desktop:
+        task = PressInOrder().instance(1)
+        assert task.oracle is not None
+        listening = Listening(task.oracle)
+
+        def nearly(observation: Observation) -> Action:
+            wanted = listening.said[-1]
+            if wanted.point is None:
+                return wanted
+            return replace(wanted, point=Point(wanted.point.x, wanted.point.y + pixels / desktop.size.height))
+
+        run_episode(
+            Apprentice(HierarchicalViewpoint(), nearly),
+            TaskEnvironment(desktop, with_tree=True),
+            replace(task, oracle=listening),
+            seed=1,
+        )
+    assert listening.heard[0] is None
+    assert (listening.heard[1] == listening.said[0]) is same
 
 
 def test_an_oracle_that_keeps_saying_the_same_ends_the_episode() -> None:

@@ -43,6 +43,10 @@ class Viewpoint(Protocol):
         """``ActionNotExpressible`` if it has no way to say it."""
         ...
 
+    def same(self, one: Action, other: Action, seen: Arrays) -> bool:
+        """Whether it would say both in the same way, or nearly."""
+        ...
+
     def patch(self, observation: Observation, action: Action) -> npt.NDArray[np.uint8]:
         """The screen around the action's point at full resolution."""
         ...
@@ -131,13 +135,14 @@ class Apprentice(PrivilegedAgent):
         self._task: Task | None = None
         self._random = random.Random(0)
         self._said: list[Action] = []
+        self._taken_for: Action | None = None
 
     def attach(self, desktop: SandboxDesktop, task: Task) -> None:
         if task.oracle is None:
             raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
         self._desktop, self._task = desktop, task
         self.recording = Recording(task.id, task.seed or 0, task.split or "train")
-        self._said = []
+        self._said, self._taken_for = [], None
 
     def begin(self, task: TaskView) -> None:
         self._random.seed(task.seed)
@@ -147,31 +152,37 @@ class Apprentice(PrivilegedAgent):
         assert self._task is not None
         assert self._task.oracle is not None
         try:
-            wanted = self._task.oracle.act(View(self._desktop, observation.last_action))
+            wanted = self._task.oracle.act(View(self._desktop, self._taken_for or observation.last_action))
         except OperantError:
             if self.learner is None:
                 raise
             return Action.fail("the oracle does not know how to go on from here")
         self._said.append(wanted)
         driven = self.learner is not None and self._random.random() >= self.beta
-        self._record(observation, wanted, driven)
+        seen = self._record(observation, wanted, driven)
+        self._taken_for = None
         if len(self._said) > ENDLESS and all(one == wanted for one in self._said[-ENDLESS:]):
             return Action.fail("the oracle keeps saying the same")
         if not driven or self.learner is None:
             return wanted
         chosen = self.learner(observation)
         # Nothing is learned from the same state twice: the oracle leads out of a circle.
-        return wanted if goes_in_circles(observation.history, chosen) else chosen
+        if goes_in_circles(observation.history, chosen):
+            return wanted
+        # Oracles tell by the last action where they are, and know their own, to the pixel.
+        self._taken_for = wanted if self.viewpoint.same(wanted, chosen, seen) else None
+        return chosen
 
-    def _record(self, observation: Observation, wanted: Action, driven: bool) -> None:
+    def _record(self, observation: Observation, wanted: Action, driven: bool) -> Arrays:
         seen = self.viewpoint.perceive(observation)
         try:
             label = self.viewpoint.label(wanted, seen)
         except ActionNotExpressible as error:
             self.recording.inexpressible.append(error.message)
-            return
+            return seen
         patch = self.viewpoint.patch(observation, wanted)
         self.recording.lessons.append(Lesson(seen, label, patch, driven))
+        return seen
 
 
 def list_demonstrations(directory: Path) -> list[Path]:

@@ -49,7 +49,10 @@ POINTING = frozenset({*CLICKS, "drag", "scroll"})
 ROOMY = 6000  # pixels: where in a box this large something is let go is told by the map
 NEAR_MIDDLE = 0.12
 BESIDE = 0.08  # of a box: how far beside it a place may be that is told by it
+ALIKE = 0.2  # of a box or cell: places that come to the same
 LINE = hash_role("line")
+#: Parts of a meta-action that are chosen from a list.
+CHOSEN = ("kind", "target", "end", "first", "last", "enter", "key", "scroll")
 
 
 class MetaActions:
@@ -95,12 +98,19 @@ class MetaActions:
             self._write_text(action.text, kind, seen, out)
         return out
 
+    def same(self, one: Action, other: Action, seen: Mapping[str, npt.NDArray[Any]]) -> bool:
+        """Whether both come to the same choice, with places in it that are near each other."""
+        try:
+            first, second = self.label(one, seen), self.label(other, seen)
+        except ActionNotExpressible:
+            return one == other
+        return all(first[name] == second[name] for name in CHOSEN) and all(
+            bool(np.abs(first[name] - second[name]).max() < ALIKE) for name in ("offset", "end_offset")
+        )
+
     def blank(self) -> Arrays:
         """A meta-action with nothing in it."""
-        whole = {
-            name: np.zeros((), np.int64)
-            for name in ("kind", "target", "end", "first", "last", "enter", "key", "scroll")
-        }
+        whole = {name: np.zeros((), np.int64) for name in CHOSEN}
         places = ("offset", "end_offset", "point", "end_point", "spot", "end_spot")
         pairs = {name: np.full(2, 0.5, np.float32) for name in places}
         return {

@@ -32,6 +32,9 @@ class HierarchicalViewpoint:
     def label(self, action: Action, seen: Arrays) -> Arrays:
         return self.meta.label(action, seen)
 
+    def same(self, one: Action, other: Action, seen: Arrays) -> bool:
+        return self.meta.same(one, other, seen)
+
     def patch(self, observation: Observation, action: Action) -> npt.NDArray[np.uint8]:
         """Wide enough that a crop can be cut from it anywhere within the worker's reach."""
         point = action.point or (action.path[0] if action.path else None)
