@@ -146,10 +146,10 @@ class MetaActions:
         left, top, across, down = seen["row_box"].astype(np.float64).T
         level = (seen["row_segment"] == 1) & (x >= left) & (y >= top) & (y < top + down)
         inside = level & (x < left + across)
-        area = np.where(inside, across * down, np.inf)
-        row = int(len(area) - 1 - area[::-1].argmin())  # the innermost of equals
         if not inside.any():
             return self._cell(point)
+        area = np.where(inside, across * down, np.inf)
+        row = int(len(area) - 1 - area[::-1].argmin())  # the innermost of equals
         if area[row] >= ROOMY:
             # A click beside a line puts the cursor at its end: any place there will do.
             held = (left >= left[row]) & (left + across <= left[row] + across[row])
