@@ -35,6 +35,13 @@ def test_a_key_may_be_pressed_as_often_as_it_does_something() -> None:
 def test_whoever_waits_may_go_on_waiting() -> None:
     wait = Action.wait()
     assert not goes_in_circles(deeds(wait, wait, wait, changed=False), wait)
+    assert not goes_in_circles(deeds(A, *[wait] * 5, changed=False), wait)
+    assert not goes_in_circles(deeds(*[wait] * 9), wait)  # something moves
+
+
+def test_but_not_for_ever() -> None:
+    wait = Action.wait()
+    assert goes_in_circles(deeds(*[wait] * 6, changed=False), wait)
 
 
 def test_other_texts_are_other_actions() -> None:

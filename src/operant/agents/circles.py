@@ -11,17 +11,23 @@ __all__ = ["goes_in_circles"]
 NEAR = 0.004  # of the screen: points that are the same place
 LONGEST = 4  # actions of a circle
 TIMES = 3  # so often it must have been gone round
+PATIENCE = 6  # times that waiting for nothing is waiting
 
 
 def goes_in_circles(history: Sequence[Deed], action: Action) -> bool:
     """Whether this would only repeat what has led nowhere.
 
     That is the action that has just changed nothing, or a circle of a few actions gone round for the third time.
-    Waiting is not: whoever waits expects the world to change by itself. One action over and over that does change
-    things, such as pressing a key, is none either.
+    Waiting is only one after a while: whoever waits expects the world to change by itself. One action over and over
+    that does change things, such as pressing a key, is none either.
     """
-    if not history or action.kind is ActionKind.WAIT:
+    if not history:
         return False
+    if action.kind is ActionKind.WAIT:
+        waits = history[-PATIENCE:]
+        return len(waits) == PATIENCE and all(
+            deed.action.kind is ActionKind.WAIT and not deed.changed for deed in waits
+        )
     if not history[-1].changed and _alike(history[-1].action, action):
         return True
     done = [deed.action for deed in history[-TIMES * LONGEST :]] + [action]

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
-from operant.agents.hierarchical.meta_actions import GRID, MetaActions
-from operant.agents.hierarchical.perception import Perception, read_rows
+from operant.agents.hierarchical.meta_actions import GRID, HELD, MetaActions
+from operant.agents.hierarchical.perception import Perception
+from operant.agents.hierarchical.policy import HierarchicalPolicy
+from operant.agents.hierarchical.rows import read_rows
 from operant.errors import ActionNotExpressible, ConfigError
-from operant.types import Action, ActionKind, Button, Node, Observation, Point
+from operant.types import Action, ActionKind, Button, Node, Observation, Point, Window
 
 SMALL = HierarchicalConfig(
     encoder=EncoderConfig(width=32, heads=2, widgets=40, history=6, vocabulary=512, text_layers=1)
@@ -127,6 +130,28 @@ def test_where_a_drag_ends_in_something_large_is_told_by_the_map() -> None:
     label = meta.label(drag, Perception(SMALL).encode(text_view()))
     assert label["target"] < meta.rows
     assert label["end"] >= meta.rows
+
+
+@pytest.mark.parametrize(
+    ("held", "x", "y"),
+    [("top left", 0, 0), ("top right", 1280, 0), ("bottom right", 1280, 800), ("top left", 640, 400)],
+)
+@pytest.mark.parametrize("grip", [0.1, 0.4, 0.7])
+def test_a_window_is_put_by_its_corner_wherever_it_is_held(held: str, x: int, y: int, grip: float) -> None:
+    window = Window(1, "notes", "Mousepad", 1, 300, 260, 400, 300, True)
+    seen = Perception(SMALL).encode(replace(blank(), windows=(window,)))
+    frame = {"top left": (299, 240), "top right": (701, 240), "bottom right": (701, 565)}[held]
+    start = Point((300 + 400 * grip) / 1280, 250 / 800)
+    end = Point(start.x + (x - frame[0]) / 1280, start.y + (y - frame[1]) / 800)
+    label = MetaActions(SMALL).label(Action.drag(start, end), seen)
+    assert HELD[int(label["held"])] == held
+    # Where that cell is does not depend on where the window was held, and leads the hand to the same place.
+    pointing = HierarchicalPolicy(SMALL).manager.pointing
+    batch = {name: torch.from_numpy(part[None]) for name, part in {**seen, **label}.items()}
+    goal = pointing._point(batch["end"], batch["end_offset"], batch)
+    assert (goal[0] * torch.tensor([1280, 800])).tolist() == pytest.approx([x, y], abs=0.5)
+    hand = pointing._hand(batch["point"], goal, batch["held"], batch["target"], batch)
+    assert hand[0].tolist() == pytest.approx([end.x, end.y], abs=1e-3)
 
 
 def test_an_unknown_kind_is_a_config_error() -> None:

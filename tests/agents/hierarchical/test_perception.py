@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
-from operant.agents.hierarchical.perception import Perception, read_rows
+from operant.agents.hierarchical.perception import Perception
+from operant.agents.hierarchical.rows import read_rows
 from operant.agents.hierarchical.words import hash_word, shape_of, words_of
 from operant.types import Action, Deed, Node, Observation, Point, Window
 
@@ -68,8 +69,8 @@ def test_windows_offer_their_title_bars_unless_they_are_minimized() -> None:
     shown = Window(1, "notes", "Mousepad", 1, 100, 60, 400, 300, True)
     hidden = Window(2, "sums", "Galculator", 2, 0, 0, 10, 10, False, minimized=True)
     rows = read_rows(observation("close it", windows=(hidden, shown)), 50, frozenset())
-    assert [row.role for row in rows] == ["window", "window", "title", *["title button"] * 3]
-    close, maximize, minimize = rows[-3:]
+    assert [row.role for row in rows] == ["window", "window", "title", *["title button"] * 3, "corner"]
+    close, maximize, minimize = rows[3:6]
     assert (close.words, close.box) == (("close", "notes"), (483, 38, 17, 22))
     assert (maximize.box[0], minimize.box[0]) == (466, 449)
 
@@ -87,7 +88,42 @@ def test_a_crowded_window_keeps_the_windows() -> None:
     crowd = [button(f"b{index}") for index in range(300)]
     rows = read_rows(observation("x", *crowd, windows=(window,)), 112, frozenset())
     assert len(rows) == 112
-    assert rows[-1].role == "title button"
+    assert rows[-1].role == "corner"
+
+
+def test_what_lies_below_another_window_is_known_to_be_covered() -> None:
+    below = Window(1, "notes", "Mousepad", 1, 100, 100, 400, 300, False)
+    above = Window(2, "sums", "Galculator", 2, 300, 60, 400, 300, True)
+    rows = read_rows(observation("close it", windows=(below, above)), 50, frozenset())
+    title, *buttons = rows[1:5]
+    assert title.box == (100, 78, 199, 22)  # what shows of it
+    assert not title.covered
+    assert all(button.covered for button in buttons)
+    assert not any(row.covered for row in rows[6:])
+
+
+def test_what_is_scrolled_away_is_not_seen() -> None:
+    inside = [button("Harbor"), Node("push button", "Garden", SHOWING, (100, 500, 80, 30))]
+    away = Node("push button", "Island", SHOWING, (-2147483648, -2147483648, 80, 30))
+    pane = Node("scroll pane", "", SHOWING, (0, 0, 400, 300), children=(*inside, away))
+    assert [row.name for row in read_rows(observation("x", pane), 50, frozenset())] == ["Harbor"]
+
+
+def test_a_cell_and_its_text_are_one_thing_at_the_place_of_the_text() -> None:
+    text = Node("static", "keys", SHOWING, (110, 103, 37, 19))
+    cell = Node("table cell", "keys", SHOWING, (100, 100, 97, 25), children=(text,))
+    holder = Node("table cell", "", SHOWING | {"focusable"}, (90, 90, 300, 40), children=(cell,))
+    (row,) = read_rows(observation("x", holder), 50, frozenset())
+    assert (row.role, row.box) == ("table cell", text.box)
+
+
+def test_a_number_knows_what_stands_beside_it() -> None:
+    def cell(name: str, x: int, y: int) -> Node:
+        return Node("table cell", name, SHOWING, (x, y, 90, 20))
+
+    table = [cell("nails", 100, 100), cell("670", 200, 100), cell("keys", 100, 120), cell("183", 200, 120)]
+    seen = Perception(HierarchicalConfig()).encode(observation("What do keys cost?", *table))
+    assert seen["row_left"][:4].tolist() == [0, 1, 0, 3]
 
 
 @pytest.mark.parametrize("text", ["", "é" * 2000, "x" * 5000, "a\nb\tc", "日本語 の 名前.txt"])
@@ -113,10 +149,10 @@ def shown(seen: dict[str, np.ndarray]) -> list[str]:
 
 def test_what_stands_beside_a_word_of_the_instruction_is_read_before_other_numbers() -> None:
     rooms = [
-        Node("static", f"Person {index} room {200 + index}", SHOWING, (100, 20 * index, 80, 20))
+        Node("static", f"Person {index} room {200 + index}", SHOWING, (100, 18 * index, 80, 18))
         for index in range(40)
     ]
-    wanted = Node("static", "Ursula Becker room 887", SHOWING, (100, 900, 80, 20))
+    wanted = Node("static", "Ursula Becker room 887", SHOWING, (100, 740, 80, 18))
     seen = Perception(HierarchicalConfig()).encode(observation("Find Ursula Becker.", *rooms, wanted))
     assert shown(seen)[:2] == ["room", "887"]
     assert len(shown(seen)) == HierarchicalConfig().encoder.reading_tokens
@@ -124,7 +160,10 @@ def test_what_stands_beside_a_word_of_the_instruction_is_read_before_other_numbe
 
 def test_what_is_said_twice_is_read_once() -> None:
     nodes = [Node(role, "costs 457", SHOWING, (100, 100, 80, 20)) for role in ("list item", "static")]
-    assert shown(Perception(HierarchicalConfig()).encode(observation("x", *nodes))) == ["457"]
+    assert shown(Perception(HierarchicalConfig()).encode(observation("x", *nodes))) == [
+        "1",
+        "457",
+    ]  # one cell
 
 
 def test_lines_that_the_instruction_speaks_of_say_their_number_and_lists_their_length() -> None:

@@ -64,7 +64,7 @@ def test_heads_that_a_kind_does_not_use_do_not_count(
     names = [policy.config.manager.kinds[int(kind)] for kind in actions["kind"]]
     assert len(set(names)) > 5
     uses = {
-        "target": POINTING, "offset": POINTING, "end": {"drag"}, "end_offset": {"drag"}, "scroll": {"scroll"},
+        "target": POINTING, "offset": POINTING, "end": {"drag"}, "end_offset": {"drag"}, "held": {"drag"}, "scroll": {"scroll"},
         "first": {"type", "answer"}, "last": {"type", "answer"}, "enter": {"type"}, "key": {"key"},
     }  # fmt: skip
     for head, kinds in uses.items():

@@ -65,6 +65,7 @@ class Encoder(nn.Module):
         self.row_norm = nn.LayerNorm(width)
         self.meaning = nn.Linear(width, width)
         self.place = nn.Linear(width, width)
+        self.beside = nn.Linear(width, width)
         self.shown = nn.Linear(width, width)
         self.state = nn.Sequential(nn.Linear(len(FIELDS), width), nn.GELU(), nn.Linear(width, width))
         self.vision = make_vision(encoder.vision, width)
@@ -138,8 +139,9 @@ class Encoder(nn.Module):
         down = match / match.sum(2, keepdim=True).clamp(min=1.0)
         up = match / match.sum(1, keepdim=True).clamp(min=1.0)
         found = self.place(up.transpose(1, 2) @ rows)
-        shown = _rows_of(rows, seen["token_row"][:, kept[instruction:]].long())
         rows = rows + self.meaning(down @ tokens[:, :instruction])
+        rows = rows + self.beside(_rows_of(rows, seen["row_left"][:, :count].long()))
+        shown = _rows_of(rows, seen["token_row"][:, kept[instruction:]].long())
         tokens = tokens + torch.cat([found, self.shown(shown)], 1)
         return tokens, token_there, kept, rows, row_segment
 
@@ -162,7 +164,7 @@ def _kept(segment: Tensor, instruction: int) -> Tensor:
 
 
 def _rows_of(rows: Tensor, which: Tensor) -> Tensor:
-    """The rows that tokens were read from; 0 is none."""
+    """The rows that are named by their number, counted from 1; 0 is none."""
     padded = torch.cat([torch.zeros_like(rows[:, :1]), rows], 1)
     index = which.clamp(max=rows.shape[1])[..., None].expand(-1, -1, rows.shape[2])
     return padded.gather(1, index)

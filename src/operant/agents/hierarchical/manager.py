@@ -17,8 +17,9 @@ from torch import Tensor, nn
 from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.encoder import Encoded
-from operant.agents.hierarchical.meta_actions import GRID, POINTING
+from operant.agents.hierarchical.meta_actions import GRID, HELD, POINTING
 from operant.agents.hierarchical.perception import SAID
+from operant.agents.hierarchical.rows import FRAME, TITLE
 from operant.agents.hierarchical.vision import CELL
 from operant.agents.trainable import Tensors
 
@@ -66,7 +67,7 @@ class Manager(nn.Module):
             if scrolls.any():
                 choices.index("scroll", self.scroll(torch.cat([known.summary, place], -1)), scrolls)
         else:
-            choices.skip(kind, indices=("target", "end"), pairs=PLACES)
+            choices.skip(kind, indices=("target", "end", "held"), pairs=PLACES)
         if not scrolls.any():
             choices.skip(kind, indices=("scroll",))
         if (types + answers).any():
@@ -95,6 +96,7 @@ class MapPointing(nn.Module):
         self.by_row, self.by_cell = nn.Linear(width, width), nn.Linear(width, CELL)
         self.named = nn.Parameter(torch.tensor(NAMED))
         self.cell = nn.Linear(CELL, width)
+        self.held, self.holding = _head(3 * width, len(HELD)), nn.Embedding(len(HELD), 3 * width)
         self.offset, self.end_offset = _head(3 * width, 2), _head(3 * width, 2)
         self.log_std = nn.Parameter(torch.full((2,), -1.5))
 
@@ -105,13 +107,16 @@ class MapPointing(nn.Module):
         place = self._place(target, known)
         more = torch.cat([about, place], -1)
         offset = choices.pair("offset", _within(self.offset(more)), self.log_std, points)
-        choices.skip(target, indices=("end",), pairs=("end_offset", "end_point", "spot", "end_spot"))
-        choices.actions["point"] = self._point(target, offset, seen)
+        choices.skip(target, indices=("end", "held"), pairs=("end_offset", "end_point", "spot", "end_spot"))
+        point = choices.actions["point"] = self._point(target, offset, seen)
         if drags.any():
+            held = choices.index("held", self.held(more), drags)
+            more = more + self.holding(held)
             end = choices.index("end", self._logits(self.ask_end(more), known, seen), drags)
             last = torch.cat([about, self._place(end, known)], -1)
             end_offset = choices.pair("end_offset", _within(self.end_offset(last)), self.log_std, drags)
-            choices.actions["end_point"] = self._point(end, end_offset, seen)
+            goal = self._point(end, end_offset, seen)
+            choices.actions["end_point"] = self._hand(point, goal, held, target, seen)
         return place
 
     def _place(self, target: Tensor, known: Encoded) -> Tensor:
@@ -140,6 +145,20 @@ class MapPointing(nn.Module):
         point = torch.where((target >= self.rows)[:, None], point, by_row)
         return point.clamp(0.0, 1.0 - 1e-6)
 
+    def _hand(self, point: Tensor, goal: Tensor, held: Tensor, target: Tensor, seen: Tensors) -> Tensor:
+        """Where the hand goes that brings what is held to its goal."""
+        row = target.clamp(max=self.rows - 1)
+        on_title = (target < self.rows) & (seen["row_role"].gather(1, row[:, None])[:, 0] == TITLE)
+        # Just before its title comes the window itself.
+        box = _at(seen["row_box"].float(), (row - 1).clamp(min=0))
+        left, top, right, bottom = FRAME
+        right_one, lower_one = ((held == 2) | (held == 4)).float(), (held >= 3).float()
+        x = box[:, 0] - left + right_one * (box[:, 2] + left + right)
+        y = box[:, 1] - top + lower_one * (box[:, 3] + top + bottom)
+        corner = torch.stack([x, y], -1) / seen["size"].float().clamp(min=1.0)
+        by_corner = (point + goal - corner).clamp(0.0, 1.0 - 1e-6)
+        return torch.where((on_title & (held > 0))[:, None], by_corner, goal)
+
 
 class GaussianPointing(nn.Module):
     """x and y at once, from a normal distribution each: the baseline that the map is compared with."""
@@ -160,6 +179,7 @@ class GaussianPointing(nn.Module):
         choices.actions["end_point"] = end_spot.clamp(0.0, 1.0 - 1e-6)
         middle = torch.full_like(spot, 0.5)
         cell = torch.full_like(choices.actions["kind"], self.rows)
+        choices.skip(cell, indices=("held",))
         choices.actions |= {"target": cell, "offset": middle, "end": cell, "end_offset": middle}
         return torch.zeros_like(known.summary)
 

@@ -6,6 +6,7 @@
 | `target`     | a row that is perceived, or (after all rows) a cell of the map              | clicks, drag ... |
 | `offset`     | where in that row's box or that cell, as fractions of it                    | the same         |
 | `end`, `end_offset` | the same for where a drag ends                                       | drag             |
+| `held`       | what is brought there: the point that is held, or a corner of the window    | drag             |
 | `first`, `last` | of the perceived tokens, a span to copy                                  | type, answer     |
 | `enter`      | whether Enter follows                                                       | type             |
 | `key`, `scroll` | index into the configured keys, notches                                  | key, scroll      |
@@ -24,11 +25,11 @@ import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
 from operant.agents.hierarchical.config import KINDS, HierarchicalConfig
-from operant.agents.hierarchical.words import hash_role
+from operant.agents.hierarchical.rows import CORNER, FRAME, LINE, TITLE, WINDOW
 from operant.errors import ActionNotExpressible, ConfigError
 from operant.types import Action, ActionKind, Button, Point
 
-__all__ = ["GRID", "POINTING", "TEXT_BYTES", "MetaActions"]
+__all__ = ["GRID", "HELD", "POINTING", "TEXT_BYTES", "MetaActions", "frame_corners"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -50,9 +51,12 @@ ROOMY = 6000  # pixels: where in a box this large something is let go is told by
 NEAR_MIDDLE = 0.12
 BESIDE = 0.08  # of a box: how far beside it a place may be that is told by it
 ALIKE = 0.2  # of a box or cell: places that come to the same
-LINE = hash_role("line")
+#: What a drag brings to its end: the point that is held, or, by the title bar, a corner of the window's frame. People
+#: put windows by their edges, and where the hand has to go for that depends on where it took hold.
+HELD = ("point", "top left", "top right", "bottom left", "bottom right")
+LANDS = 2.5  # pixels from a corner, an edge's middle or the middle of the screen
 #: Parts of a meta-action that are chosen from a list.
-CHOSEN = ("kind", "target", "end", "first", "last", "enter", "key", "scroll")
+CHOSEN = ("kind", "target", "end", "held", "first", "last", "enter", "key", "scroll")
 
 
 class MetaActions:
@@ -86,8 +90,8 @@ class MetaActions:
             out["target"][...], out["offset"][:] = target, offset
             out["point"][:] = out["spot"][:] = points[0].x, points[0].y
         if kind == "drag":
-            target, offset = self._target(points[-1], seen, roomy=False)
-            out["end"][...], out["end_offset"][:] = target, offset
+            held, target, offset = self._end(int(out["target"]), points[0], points[-1], seen)
+            out["held"][...], out["end"][...], out["end_offset"][:] = held, target, offset
             out["end_point"][:] = out["end_spot"][:] = points[-1].x, points[-1].y
         elif kind == "scroll":
             notches = np.asarray(self.scrolls, np.float64)
@@ -133,6 +137,24 @@ class MetaActions:
         if chord not in self.chords:
             raise ActionNotExpressible(f"the key {'+'.join(chord)} is not in the list of keys")
         return self.chords.index(chord)
+
+    def _end(
+        self, target: int, start: Point, end: Point, seen: Mapping[str, npt.NDArray[Any]]
+    ) -> tuple[int, int, tuple[float, float]]:
+        """What a drag of that target brings where."""
+        role = int(seen["row_role"][target]) if target < self.rows else 0
+        if role == CORNER:
+            return 0, *self._cell(end)
+        if role == TITLE and target and int(seen["row_role"][target - 1]) == WINDOW:
+            size = seen["size"].astype(np.float64)
+            moved = np.array([end.x - start.x, end.y - start.y])
+            corners = frame_corners(seen["row_box"][target - 1].astype(np.float64)) / size + moved
+            # In halves of the screen: a whole number is an edge or the middle.
+            lands = np.abs(corners * 2 - np.rint(corners * 2)) * size / 2 < LANDS
+            for held in np.flatnonzero(lands.all(1)):
+                x, y = np.clip(corners[held], 0.0, 1.0)
+                return int(held) + 1, *self._cell(Point(float(x), float(y)))
+        return 0, *self._target(end, seen, roomy=False)
 
     def _target(
         self, point: Point, seen: Mapping[str, npt.NDArray[Any]], *, roomy: bool = True
@@ -203,6 +225,13 @@ class MetaActions:
                 return Action(ActionKind.ANSWER, text=text)
             return Action.type(text + ("\n" if int(chosen["enter"]) else ""))
         return {"wait": Action.wait, "done": Action.done, "fail": Action.fail}[kind]()
+
+
+def frame_corners(window: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The corners of the frame of a window, in the order of ``HELD``: (4, 2) in pixels."""
+    x, y, width, height = window
+    left, top, right, bottom = x - FRAME[0], y - FRAME[1], x + width + FRAME[2], y + height + FRAME[3]
+    return np.array([[left, top], [right, top], [left, bottom], [right, bottom]])
 
 
 def _find_span(wanted: bytes, seen: Mapping[str, npt.NDArray[Any]]) -> tuple[int, int] | None:

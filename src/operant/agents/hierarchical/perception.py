@@ -8,7 +8,8 @@ Besides the small screen and the numbers, two lists of things:
   and title buttons, and the last actions.
 
 ``match`` says which rows share a word with which token of the instruction, or have the sign that goes on with
-a number. That, not the spelling of names, is what carries over to names never seen.
+a number. That, not the spelling of names, is what carries over to names never seen. ``row_left`` says what stands
+next to a value on its left, such as the name beside a number in a table.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,31 +25,28 @@ from gymnasium import spaces
 
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.progress import FARTHEST, MARKS, Progress, Spans
+from operant.agents.hierarchical.rows import LONGEST_NAME, WORDS, Row, deed_row, left_of, read_rows
 from operant.agents.hierarchical.words import (
     COMMON,
     HASHES,
     LETTERS,
     ROLES,
     TOKEN,
-    WORD,
     hash_letters,
     hash_role,
     hash_word,
-    words_of,
-    words_of_name,
 )
 from operant.envs.observations import FIELDS, write_state
 from operant.envs.screens import shrink
-from operant.types import ActionKind, Deed, Node, Observation, Window
+from operant.types import Observation
 
-__all__ = ["ROW_FEATURES", "SAID", "SEGMENTS", "SOURCE_BYTES", "STATES", "Perception", "Row", "read_rows"]
+__all__ = ["ROW_FEATURES", "SAID", "SEGMENTS", "SOURCE_BYTES", "STATES", "Perception"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Columns = dict[tuple[str, int], list[int]]
 
 SOURCE_BYTES = 1024
 NEAR = (-1, -2, 1)  # the words around one that it is known by
-WORDS = 6  # of a row
 SEGMENTS = 3  # what a token or row is part of: padding, instruction or shown thing, memory
 #: States of widgets that are worth knowing.
 STATES = (
@@ -61,117 +58,15 @@ COLUMNS = (
     "x", "y", "width", "height", "area", "share of its words in the instruction", "has text", "age", "effect",
     "said by the instruction", "holds what was typed last", "times clicked", "clicked last", "next sign",
     "has a number", "size of its number", "rank of its number", "place among its like", "place from the end",
+    "covered",
 )  # fmt: skip
 ROW_FEATURES = len(COLUMNS) + len(STATES)
 _AT = {name: index for index, name in enumerate(COLUMNS)}
 SAID = _AT["share of its words in the instruction"]
-LONGEST_NAME = 80  # characters; what is longer is no name
 MANY_ROWS = 16.0
 COUNTED = frozenset({"table cell", "list item", "icon", "page tab", "line", "link"})
 NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)\s?([kKMG]?)")
 UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-TITLE_HEIGHT = 22
-BUTTONS = ("close", "maximize", "minimize")  # at the end of a title bar, from the right
-BUTTON_WIDTH = 17
-MEANINGFUL = frozenset({"focusable", "editable", "checkable", "selectable", "expandable"})
-MOST_TEXT = 4000  # characters of a widget's text that are looked at
-
-
-@dataclass(frozen=True)
-class Row:
-    """One thing that is perceived. ``box`` is (x, y, width, height) in pixels of the desktop."""
-
-    role: str
-    words: tuple[str, ...]
-    box: tuple[int, int, int, int]
-    states: frozenset[str] = frozenset()
-    age: int = 0
-    """How many actions ago, for what was done; 0 for what is there."""
-    text: str = ""
-    """What can be read there."""
-    name: str = ""
-    """What it is called, or all that it says, if that is short."""
-    number: int | None = None
-    """Which line it is, where it is one."""
-    effect: bool = False
-    """Whether it changed the screen, for what was done."""
-
-
-def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> list[Row]:
-    """What can be acted on: widgets of the focused window first, then the windows and their title bars."""
-    rows: list[Row] = []
-    for node in _widgets(observation.tree):
-        rows.append(_widget_row(node, wanted))
-        if node.role == "line":
-            rows.extend(_word_rows(node, wanted))
-    windows: list[Row] = []
-    for window in observation.windows:
-        windows.extend(_window_rows(window))
-    kept = max(0, most - len(windows))
-    return (rows[:kept] + windows)[:most]
-
-
-def _widgets(tree: Node | None) -> Iterator[Node]:
-    for node in tree.walk() if tree is not None else ():
-        if node.box is not None and (node.name or node.text or node.states & MEANINGFUL):
-            yield node
-
-
-def _widget_row(node: Node, wanted: frozenset[str]) -> Row:
-    assert node.box is not None
-    text = (node.text or "")[:MOST_TEXT]
-    words = words_of_name(node.name, 12) + words_of(text)
-    # What the instruction speaks of comes first: a long text has room for little else.
-    first = [word for word in dict.fromkeys(words) if word in wanted]
-    rest = [word for word in dict.fromkeys(words) if word not in wanted]
-    kept, shown, name = tuple((first + rest)[:WORDS]), f"{node.name} {text}".strip(), node.name or text
-    number = int(node.value) if node.role == "line" and node.value is not None else None
-    name = name if len(name) <= LONGEST_NAME else ""
-    return Row(node.role, kept, node.box, node.states, text=shown, name=name, number=number)
-
-
-def _word_rows(line: Node, wanted: frozenset[str]) -> Iterator[Row]:
-    """Where the words of the instruction stand in a line, by its share of the characters."""
-    assert line.box is not None
-    x, y, width, height = line.box
-    text = line.text or ""
-    for match in WORD.finditer(text):
-        if match.group().lower() in wanted:
-            left = x + width * match.start() // len(text)
-            right = x + width * match.end() // len(text)
-            yield Row("word", (match.group().lower(),), (left, y, max(1, right - left), height))
-
-
-def _window_rows(window: Window) -> Iterator[Row]:
-    states = {"focused"} if window.focused else set()
-    if window.minimized:
-        states.add("pressed")
-    if window.maximized:
-        states.add("expanded")
-    words, known = tuple(words_of(window.title, WORDS)), frozenset(states)
-    yield Row("window", words, (window.x, window.y, window.width, window.height), known)
-    if not window.minimized:
-        top = max(0, window.y - TITLE_HEIGHT)
-        yield Row("title", words, (window.x, top, window.width, TITLE_HEIGHT), known)
-        right = window.x + window.width
-        for place, button in enumerate(BUTTONS, 1):
-            left = right - place * BUTTON_WIDTH
-            yield Row(
-                "title button", (button, *words)[:WORDS], (left, top, BUTTON_WIDTH, TITLE_HEIGHT), known
-            )
-
-
-def _deed_row(deed: Deed, age: int, observation: Observation) -> Row:
-    action = deed.action
-    point = action.point or (action.path[-1] if action.path else None)
-    height, width = observation.screen.shape[:2]
-    x, y = (int(point.x * width), int(point.y * height)) if point is not None else (0, 0)
-    said = "+".join(action.keys) if action.keys else action.text or deed.target
-    kind = action.kind.value
-    if action.kind is ActionKind.CLICK:
-        kind = f"{action.button.value} {'+'.join(action.modifiers)} {action.clicks}"
-    words = (f"key {said}",) if action.keys else tuple(words_of_name(said, WORDS)[:WORDS])
-    return Row(f"did {kind}", words, (x, y, 0, 0), age=age, effect=deed.changed)
 
 
 class Perception:
@@ -209,6 +104,7 @@ class Perception:
                 "row_features": spaces.Box(-4.0, 4.0, (many, ROW_FEATURES), np.float32),
                 "row_segment": spaces.Box(0, SEGMENTS, (many,), np.uint8),
                 "row_box": ints(many, 4),
+                "row_left": ints(many),
                 "match": spaces.Box(0, 1, (many, encoder.instruction_tokens), np.uint8),
                 "size": ints(2),
             }
@@ -234,7 +130,7 @@ class Perception:
         columns = _columns(rows)
         tokens.read_rows(rows, columns, frozenset(places), self.tokens)
         deeds = observation.history[-self.config.history :] if self.config.history else ()
-        memory = [_deed_row(deed, len(deeds) - index, observation) for index, deed in enumerate(deeds)]
+        memory = [deed_row(deed, len(deeds) - index, observation) for index, deed in enumerate(deeds)]
         progress = Progress.of(observation.history)
         spans = tokens.spans()
         for token, marks in progress.marks(spans).items():
@@ -271,6 +167,7 @@ class Perception:
         out["row_role"][:count] = [hash_role(row.role) for row in rows]
         out["row_box"][:count] = np.clip(boxes, -32000, 32000)
         out["row_words"][:count] = words
+        out["row_left"][:count] = 1 + left_of(out["row_role"][:count], out["row_box"][:count])
         scaled = boxes / np.array([width, height, width, height], np.float32)
         features = out["row_features"][:count]
         features[:, :2] = scaled[:, :2] + scaled[:, 2:] / 2
@@ -280,6 +177,7 @@ class Perception:
         features[:, 6] = [bool(row.text) for row in rows]
         features[:, 7] = ages / 8.0
         features[:, 8] = [row.effect for row in rows]
+        features[:, _AT["covered"]] = [row.covered for row in rows]
         features[:, len(COLUMNS) :] = states
         np.clip(features, -4.0, 4.0, out=features)
         out["row_segment"][:count] = np.where(ages > 0, 2, 1)
@@ -384,7 +282,7 @@ class _Tokens:
         found += [
             Reading(1, members[0], "", "count", str(len(members)))
             for members in columns.values()
-            if len(members) > 1 and rows[members[0]].role in COUNTED
+            if rows[members[0]].role in COUNTED
         ]
         there: set[tuple[str, str]] = set()
         for one in sorted(found, key=lambda reading: reading.order):  # the sort is stable
