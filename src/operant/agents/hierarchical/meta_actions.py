@@ -149,10 +149,10 @@ class MetaActions:
             size = seen["size"].astype(np.float64)
             moved = np.array([end.x - start.x, end.y - start.y])
             corners = frame_corners(seen["row_box"][target - 1].astype(np.float64)) / size + moved
-            # In halves of the screen: a whole number is an edge or the middle.
-            lands = np.abs(corners * 2 - np.rint(corners * 2)) * size / 2 < LANDS
-            for held in np.flatnonzero(lands.all(1)):
-                x, y = np.clip(corners[held], 0.0, 1.0)
+            landing = np.rint(corners * 2) / 2  # edges and middles of the screen
+            lands = (np.abs(corners - landing) * size < LANDS).all(1)
+            for held in np.flatnonzero(lands):
+                x, y = np.clip(landing[held], 0.0, 1.0)
                 return int(held) + 1, *self._cell(Point(float(x), float(y)))
         return 0, *self._target(end, seen, roomy=False)
 
