@@ -99,16 +99,16 @@ def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> li
 
 def _in_sight(node: Node, view: Box) -> Iterator[Node]:
     """The widgets that mean something and whose middle shows in the view that holds them, parents first."""
-    children = node.children
-    if node.box is not None:
-        if _means_something(node) and _holds(view, _middle(node.box)):
+    children, box = node.children, node.box
+    if box is not None:
+        if _means_something(node) and _holds(view, _middle(box)):
             label = _own_label(node)
             if label is not None:
                 children = ()
                 node = replace(node, box=label.box) if node.role in ROOMY else node
             yield node
         if node.role in VIEWS:
-            view = _overlap(view, node.box)
+            view = _overlap(view, box)
     for child in children:
         yield from _in_sight(child, view)
 
