@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from operant.errors import InvalidAction
-from operant.types import Action, ActionKind, Button, Difficulty, Node, Outcome, Point, Size
+from operant.types import Action, ActionKind, Button, Difficulty, Node, Observation, Outcome, Point, Size
 
 sizes = st.builds(Size, st.integers(1, 16384), st.integers(1, 16384))
 
@@ -102,3 +103,12 @@ def test_a_tree_is_walked_parents_first_and_searched_by_role_and_name() -> None:
     assert tree.find("push button") is leaf
     assert tree.find(name="Save") is leaf
     assert tree.find("push button", "Open") is None
+
+
+def test_beside_a_line_is_aimed_at_that_line() -> None:
+    line = Node("line", "", frozenset(), (10, 18, 50, 18), text="pears")
+    text = Node("text", "", frozenset(), (10, 0, 300, 200), text="apples\npears", children=(line,))
+    screen = np.zeros((200, 400, 3), np.uint8)
+    seen = Observation(screen, "x", 0, 15, Point(0.5, 0.5), tree=text)
+    assert seen.aimed_at(Action.click(Point(200 / 400, 20 / 200))) == "pears"
+    assert seen.aimed_at(Action.click(Point(200 / 400, 120 / 200))) == "apples\npears"

@@ -56,6 +56,27 @@ def test_what_was_clicked_is_marked_in_any_case() -> None:
     assert marked(seen, "clicked last") == ["Green", "Lamp"]
 
 
+def test_a_window_and_a_line_stand_for_what_the_instruction_says_of_them() -> None:
+    said = "Indent the lines about buckets and screws in keen-donkey.txt, then close tender-ember.txt."
+    done = (click("5 buckets for Sofia"), click("~/keen-donkey.txt - Mousepad"), click("5 buckets for Sofia"))
+    seen = see(said, history=done)
+    assert marked(seen, "clicked") == ["buckets", "keen", "-", "donkey", ".", "txt"]
+    assert marked(seen, "clicked last") == ["buckets"]
+    times = seen["token_marks"][:, MARKS.index("times clicked")]
+    assert sorted(set(times.tolist())) == [0.0, 0.25, 0.5]
+    assert marked(see(said, history=(click("a long text about buckets " * 9),)), "clicked") == []
+
+
+def test_a_column_knows_whether_it_is_sorted() -> None:
+    def cells(*values: int) -> list[Node]:
+        return [
+            button(f"{value} KB", y=100 + 30 * place, role="table cell") for place, value in enumerate(values)
+        ]
+
+    for values, order in (((3, 7, 7, 9), 1.0), ((9, 7, 3), -1.0), ((3, 9, 7), 0.0)):
+        assert set(column(see("x", *cells(*values)), "order of its column")) == {order}
+
+
 def test_a_number_goes_on_with_its_next_digit() -> None:
     digits = [button(sign, 100 + 50 * index) for index, sign in enumerate("0123456789")]
     seen = see("Click 48 and 1.5 into it.", *digits)

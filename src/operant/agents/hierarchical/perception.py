@@ -14,6 +14,7 @@ next to a value on its left, such as the name beside a number in a table.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -58,7 +59,7 @@ COLUMNS = (
     "x", "y", "width", "height", "area", "share of its words in the instruction", "has text", "age", "effect",
     "said by the instruction", "holds what was typed last", "times clicked", "clicked last", "next sign",
     "has a number", "size of its number", "rank of its number", "place among its like", "place from the end",
-    "covered",
+    "covered", "order of its column",
 )  # fmt: skip
 ROW_FEATURES = len(COLUMNS) + len(STATES)
 _AT = {name: index for index, name in enumerate(COLUMNS)}
@@ -222,11 +223,18 @@ def _write_order(rows: list[Row], columns: Columns, features: npt.NDArray[np.flo
             value = _number(rows[index].text)
             if value is not None:
                 values[index] = value
+        features[list(values), _AT["order of its column"]] = _order(list(values.values()))
         ranked = sorted(values, key=lambda index: values[index])
         for rank, index in enumerate(ranked):
             features[index, _AT["has a number"]] = 1.0
             features[index, _AT["size of its number"]] = min(math.log1p(abs(values[index])) / 8.0, 2.0)
             features[index, _AT["rank of its number"]] = rank / max(1, len(ranked) - 1)
+
+
+def _order(values: list[float]) -> float:
+    """1 if they only rise, -1 if they only fall, otherwise 0."""
+    steps = {(one < two) - (one > two) for one, two in itertools.pairwise(values)}
+    return float(sum(steps)) if steps <= {0, 1} or steps <= {0, -1} else 0.0
 
 
 def _number(text: str) -> float | None:

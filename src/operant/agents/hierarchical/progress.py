@@ -7,18 +7,20 @@ written onto the words it was done with, as people tick off a list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from operant.agents.hierarchical.words import COMMON, words_of
 from operant.types import ActionKind, Deed
 
 __all__ = ["FARTHEST", "MARKS", "Progress", "Spans"]
 
 #: What is known of a token besides the word.
-MARKS = ("typed", "typed last", "times typed", "clicked", "clicked last", "entered")
+MARKS = ("typed", "typed last", "times typed", "clicked", "clicked last", "entered", "times clicked")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 FARTHEST = 15  # tokens that a distance is told apart for, before and after
 OFTEN = 4.0  # times that count as often
+LONGEST_TARGET = 80  # characters; a longer one is a text, not a name
 
 
 class Spans:
@@ -49,6 +51,33 @@ class Spans:
             ):
                 yield range(first, last + 1)
             at = where.find(wanted, at + 1)
+
+    def named_by(self, target: str) -> list[range]:
+        """What of the instruction a thing stands for: the runs of tokens that say its name, or most of it.
+
+        The title of a window is more than the name of its file, and a line of text more than what it is about.
+        """
+        exact = list(self.find(target, any_case=True))
+        if exact or len(target) > LONGEST_TARGET:
+            return exact
+        words = {word for word in words_of(target) if word not in COMMON}
+        runs: dict[range, int] = {}
+        begin, count = 0, 0
+        for token in range(self.instruction + 1):
+            word = self._word(token) if token < self.instruction else ""
+            if word in words:
+                begin, count = (begin if count else token), count + 1
+                runs[range(begin, token + 1)] = count
+            elif word is not None:  # signs between words belong to the run
+                count = 0
+        most = max(runs.values(), default=0)
+        return [run for run, count in runs.items() if count == most]
+
+    def _word(self, token: int) -> str | None:
+        """The word of a token in lower case, or None if it is a sign."""
+        begin, end = self.spans[token]
+        word = self.lower[begin:end].decode("utf-8", "replace")
+        return word if word[:1].isalnum() or word[:1] == "_" else None
 
     def numbers(self) -> Iterator[tuple[str, range]]:
         """The numbers of the instruction, decimals included."""
@@ -112,9 +141,10 @@ class Progress:
                 put(tokens, 1, float(text == self.typed[-1]))
                 put(tokens, 2, min(1.0, self.typed.count(text) / OFTEN))
         for target in dict.fromkeys(self.clicked):
-            for tokens in spans.find(target, any_case=True):
+            for tokens in spans.named_by(target):
                 put(tokens, 3, 1.0)
                 put(tokens, 4, float(target == self.clicked[-1]))
+                put(tokens, 6, min(1.0, self.clicked.count(target) / OFTEN))
         for number, tokens in spans.numbers():
             if number in self.entered:
                 put(tokens, 5, 1.0)
@@ -128,8 +158,8 @@ class Progress:
         From 1 to 2 * FARTHEST + 1, the middle being the token right after it; 0 if there is nothing.
         """
         ends = (
-            _end(spans, self.typed[-1]) if self.typed else None,
-            _end(spans, self.clicked[-1], any_case=True) if self.clicked else None,
+            _end(spans, spans.find(self.typed[-1])) if self.typed else None,
+            _end(spans, spans.named_by(self.clicked[-1])) if self.clicked else None,
         )
         return [(_distance(token, ends[0]), _distance(token, ends[1])) for token in range(count)]
 
@@ -144,11 +174,9 @@ class Progress:
         return signs
 
 
-def _end(spans: Spans, text: str, *, any_case: bool = False) -> int | None:
-    """Where in the instruction the text ends, at its first place."""
-    return next(
-        (run.stop for run in spans.find(text, any_case=any_case) if run.stop <= spans.instruction), None
-    )
+def _end(spans: Spans, runs: Iterable[range]) -> int | None:
+    """Where in the instruction the first of them ends."""
+    return next((run.stop for run in runs if run.stop <= spans.instruction), None)
 
 
 def _distance(token: int, end: int | None) -> int:
