@@ -427,8 +427,8 @@ class Observation:
         node = self.tree.at(x, y) if self.tree is not None else None
         if node is not None:
             # Beside a line is aimed at that line: the cursor goes to its end.
-            level = [child for child in node.children if child.role == "line" and child.box is not None]
-            node = next((line for line in level if line.box[1] <= y < line.box[1] + line.box[3]), node)
+            lines = (child for child in node.children if child.role == "line")
+            node = next((line for line in lines if line.box and 0 <= y - line.box[1] < line.box[3]), node)
             return node.name or node.text or node.role
         for window in reversed(self.windows):
             if window.x <= x < window.x + window.width and window.y <= y < window.y + window.height:
