@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.trainable import Tensors
@@ -30,6 +31,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 LOOKS_AT_WIDGETS = 0.1  # share of clicks on widgets that teach the worker too
 FALLS = 0.4  # the last part of the time, over which the rate falls
 HEADS = ("kind", "target", "first", "last", "key")
+#: Heads that choose a place, and the surprise from which one is far off.
+PLACES = frozenset({"offset", "end_offset", "spot", "end_spot", "refine"})
+FAR_OFF = 2.0
 
 
 class Lessons:
@@ -192,7 +196,8 @@ class Cloning:
         for group in self.optimiser.param_groups:
             group["lr"] = rate * self.learning_rate
         seen, actions = self.batch(lessons, rows)
-        loss = -self.policy.judge(seen, actions).log_prob.mean()
+        choices = self.policy.judge_choices(self.policy.encoder(seen), seen, actions)
+        loss = torch.stack([_surprise(head, part) for head, part in choices.log_probs.items()]).sum(0).mean()
         if not torch.isfinite(loss):
             raise OperantError(
                 "the loss of behaviour cloning is not a number", hint="lower the learning rate"
@@ -250,6 +255,18 @@ class Cloning:
                     hits = (chosen[name] == actions[name]).float() * kind
                     right.setdefault(name, []).extend(hits[(used[name] != 0) | (name == "kind")].tolist())
         return {name: float(np.mean(hits)) for name, hits in right.items() if hits}
+
+
+def _surprise(head: str, log_prob: Tensor) -> Tensor:
+    """How unlikely the oracle's choice was. Of a place that is far off, only the logarithm counts.
+
+    A title bar can be held anywhere and a cell clicked at its other end, and then the density of what is nearly certain
+    is next to nothing: one such place would outweigh all other lessons of its batch.
+    """
+    surprise = -log_prob
+    if head not in PLACES:
+        return surprise
+    return torch.where(surprise < FAR_OFF, surprise, FAR_OFF + torch.log1p((surprise - FAR_OFF).clamp(min=0)))
 
 
 @torch.no_grad()
