@@ -14,7 +14,7 @@ from operant.desktop.atspi import role_name
 from operant.desktop.bus import BusError, Call
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import AccessibilityError, InvalidAction
-from operant.types import Action, Node, Point
+from operant.types import Action, Button, Node, Point
 
 pytestmark = pytest.mark.x11
 
@@ -187,6 +187,19 @@ def test_a_folder_with_thousands_of_files_is_read_in_bounded_time(desktop: Sandb
     except AccessibilityError:
         pass
     assert time.monotonic() - began < 3.0
+
+
+def test_a_menu_that_popped_up_belongs_to_the_window_it_was_called_from(desktop: SandboxDesktop) -> None:
+    desktop.launch(["pcmanfm", "/tmp"])
+    (window,) = desktop.windows()
+    blank = Point.from_pixel(window.x + window.width - 40, window.y + window.height - 60, desktop.size)
+    assert desktop.accessibility().find("menu item", "Folder Properties") is None
+    desktop.perform(Action.click(blank, button=Button.RIGHT))
+    tree = desktop.accessibility()
+    assert tree.name == window.title
+    item = tree.find("menu item", "Folder Properties")
+    assert item is not None
+    assert item.box is not None
 
 
 def test_an_application_that_ends_disappears(desktop: SandboxDesktop, eventually: Any) -> None:

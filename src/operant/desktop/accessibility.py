@@ -218,7 +218,9 @@ class Accessibility:
             windows = [one for one in root.children if one.name == title] or [
                 one for one in root.children if "active" in one.states
             ]
+            popups = [one for one in root.children if one not in windows[:1] and _is_menu(one)]
             root = windows[0] if windows else root
+            root.children += popups if windows else []
         _prune(root, limit)
         self._put_in_order(application, root, deadline)
         shown = list(root.walk())
@@ -379,6 +381,15 @@ def _get(destination: str, path: str, interface: str, name: str) -> Call:
 
 def _variant(answer: tuple[Any, ...] | BusError) -> Any:
     return None if isinstance(answer, BusError) or not answer else answer[0][1]
+
+
+def _is_menu(widget: Widget) -> bool:
+    """Whether it is a menu that popped up, which is a window of its own but belongs to the one it was called from."""
+    return (
+        widget.role == "window"
+        and "showing" in widget.states
+        and any(child.role == "menu" for child in widget.children)
+    )
 
 
 def _desktop(trees: list[Node]) -> Node:
