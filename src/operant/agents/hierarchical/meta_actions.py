@@ -29,7 +29,7 @@ from operant.agents.hierarchical.rows import CORNER, FRAME, LINE, TITLE, WINDOW
 from operant.errors import ActionNotExpressible, ConfigError
 from operant.types import Action, ActionKind, Button, Point
 
-__all__ = ["GRID", "HELD", "POINTING", "TEXT_BYTES", "MetaActions", "frame_corners"]
+__all__ = ["GRID", "HELD", "POINTING", "TEXT_BYTES", "MetaActions"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -148,7 +148,7 @@ class MetaActions:
         if role == TITLE and target and int(seen["row_role"][target - 1]) == WINDOW:
             size = seen["size"].astype(np.float64)
             moved = np.array([end.x - start.x, end.y - start.y])
-            corners = frame_corners(seen["row_box"][target - 1].astype(np.float64)) / size + moved
+            corners = _frame_corners(seen["row_box"][target - 1].astype(np.float64)) / size + moved
             landing = np.rint(corners * 2) / 2  # edges and middles of the screen
             lands = (np.abs(corners - landing) * size < LANDS).all(1)
             for held in np.flatnonzero(lands):
@@ -227,7 +227,7 @@ class MetaActions:
         return {"wait": Action.wait, "done": Action.done, "fail": Action.fail}[kind]()
 
 
-def frame_corners(window: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _frame_corners(window: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The corners of the frame of a window, in the order of ``HELD``: (4, 2) in pixels."""
     x, y, width, height = window
     left, top, right, bottom = x - FRAME[0], y - FRAME[1], x + width + FRAME[2], y + height + FRAME[3]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from operant.agents.hierarchical.words import COMMON, words_of
 from operant.types import ActionKind, Deed
@@ -60,24 +61,32 @@ class Spans:
         exact = list(self.find(target, any_case=True))
         if exact or len(target) > LONGEST_TARGET:
             return exact
-        words = {word for word in words_of(target) if word not in COMMON}
+        words = self._known & set(words_of(target))
+        if not words:
+            return []
         runs: dict[range, int] = {}
         begin, count = 0, 0
-        for token in range(self.instruction + 1):
-            word = self._word(token) if token < self.instruction else ""
+        for token, word in enumerate(self._words):
             if word in words:
                 begin, count = (begin if count else token), count + 1
                 runs[range(begin, token + 1)] = count
-            elif word is not None:  # signs between words belong to the run
+            elif word:  # signs between words belong to the run
                 count = 0
-        most = max(runs.values(), default=0)
+        most = max(runs.values())
         return [run for run, count in runs.items() if count == most]
 
-    def _word(self, token: int) -> str | None:
-        """The word of a token in lower case, or None if it is a sign."""
-        begin, end = self.spans[token]
-        word = self.lower[begin:end].decode("utf-8", "replace")
-        return word if word[:1].isalnum() or word[:1] == "_" else None
+    @cached_property
+    def _words(self) -> list[str]:
+        """The instruction's tokens in lower case, signs being empty."""
+        tokens = [
+            self.lower[begin:end].decode("utf-8", "replace") for begin, end in self.spans[: self.instruction]
+        ]
+        return [token if token[:1].isalnum() or token[:1] == "_" else "" for token in tokens]
+
+    @cached_property
+    def _known(self) -> set[str]:
+        """Its words that say something."""
+        return set(self._words) - COMMON - {""}
 
     def numbers(self) -> Iterator[tuple[str, range]]:
         """The numbers of the instruction, decimals included."""
