@@ -126,12 +126,14 @@ VARIANTS: dict[str, dict[str, Variant]] = {
 }
 
 
-def measure(questions: Sequence[str], steps: int, episodes: int, seeds: Sequence[int]) -> dict[str, Any]:
-    """Every variant of those questions: success of the deterministic policy on held-out instances, by task."""
+def measure(
+    questions: Sequence[str], only: str | None, steps: int, episodes: int, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """Variants of those questions: success of the deterministic policy on held-out instances, by task."""
     found: dict[str, Any] = {"steps": steps, "seeds": list(seeds), "episodes": episodes, "runs": []}
     for question in questions:
         for name, variant in VARIANTS[question].items():
-            for seed in seeds:
+            for seed in seeds if only in (None, name) else ():
                 print(f"{question}: {name}, seed {seed}", file=sys.stderr)
                 found["runs"].append(
                     {
@@ -199,12 +201,17 @@ def main() -> None:
     parser.add_argument(
         "--question", choices=VARIANTS, action="append", help="only this one; may be repeated"
     )
+    parser.add_argument("--variant", help="only this one, e.g. stages: variants can run side by side")
     parser.add_argument("--steps", type=int, default=12_000, help="environment steps of each run of PPO")
     parser.add_argument("--episodes", type=int, default=100, help="held-out instances of each task")
     parser.add_argument("--seeds", type=int, default=1, help="runs of each variant")
     parser.add_argument("--out", type=Path, help="where the result goes; standard output if not given")
     given = parser.parse_args()
-    found = measure(given.question or list(VARIANTS), given.steps, given.episodes, range(given.seeds))
+    questions = given.question or list(VARIANTS)
+    names = {name for question in questions for name in VARIANTS[question]}
+    if given.variant not in (None, *names):
+        parser.error(f"{given.variant!r} is not a variant: {', '.join(sorted(names))}")
+    found = measure(questions, given.variant, given.steps, given.episodes, range(given.seeds))
     text = json.dumps({**provenance(), **found}, indent=2)
     if given.out is None:
         print(text)
