@@ -218,9 +218,10 @@ class Accessibility:
             windows = [one for one in root.children if one.name == title] or [
                 one for one in root.children if "active" in one.states
             ]
-            popups = [one for one in root.children if one not in windows[:1] and _is_menu(one)]
-            root = windows[0] if windows else root
-            root.children += popups if windows else []
+            if windows:
+                popups = [one for one in root.children if one is not windows[0] and _is_menu(one)]
+                root = windows[0]
+                root.children += popups
         _prune(root, limit)
         self._put_in_order(application, root, deadline)
         shown = list(root.walk())

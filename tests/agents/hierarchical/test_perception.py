@@ -160,10 +160,8 @@ def test_what_stands_beside_a_word_of_the_instruction_is_read_before_other_numbe
 
 def test_what_is_said_twice_is_read_once() -> None:
     nodes = [Node(role, "costs 457", SHOWING, (100, 100, 80, 20)) for role in ("list item", "static")]
-    assert shown(Perception(HierarchicalConfig()).encode(observation("x", *nodes))) == [
-        "1",
-        "457",
-    ]  # one cell
+    seen = Perception(HierarchicalConfig()).encode(observation("x", *nodes))
+    assert shown(seen) == ["1", "457"]  # there is one such item
 
 
 def test_lines_that_the_instruction_speaks_of_say_their_number_and_lists_their_length() -> None:

@@ -19,7 +19,7 @@ from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.encoder import Encoded
 from operant.agents.hierarchical.meta_actions import GRID, HELD, POINTING
 from operant.agents.hierarchical.perception import SAID
-from operant.agents.hierarchical.rows import FRAME, TITLE
+from operant.agents.hierarchical.rows import TITLE, framed
 from operant.agents.hierarchical.vision import CELL
 from operant.agents.trainable import Tensors
 
@@ -151,10 +151,9 @@ class MapPointing(nn.Module):
         on_title = (target < self.rows) & (seen["row_role"].gather(1, row[:, None])[:, 0] == TITLE)
         # Just before its title comes the window itself.
         box = _at(seen["row_box"].float(), (row - 1).clamp(min=0))
-        left, top, right, bottom = FRAME
-        right_one, lower_one = ((held == 2) | (held == 4)).float(), (held >= 3).float()
-        x = box[:, 0] - left + right_one * (box[:, 2] + left + right)
-        y = box[:, 1] - top + lower_one * (box[:, 3] + top + bottom)
+        left, top, width, height = framed(*box.unbind(-1))
+        x = left + width * ((held == 2) | (held == 4)).float()
+        y = top + height * (held >= 3).float()
         corner = torch.stack([x, y], -1) / seen["size"].float().clamp(min=1.0)
         by_corner = (point + goal - corner).clamp(0.0, 1.0 - 1e-6)
         return torch.where((on_title & (held > 0))[:, None], by_corner, goal)

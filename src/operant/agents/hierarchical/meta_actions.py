@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
 from operant.agents.hierarchical.config import KINDS, HierarchicalConfig
-from operant.agents.hierarchical.rows import CORNER, FRAME, LINE, TITLE, WINDOW
+from operant.agents.hierarchical.rows import CORNER, LINE, TITLE, WINDOW, framed
 from operant.errors import ActionNotExpressible, ConfigError
 from operant.types import Action, ActionKind, Button, Point
 
@@ -229,8 +229,8 @@ class MetaActions:
 
 def _frame_corners(window: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The corners of the frame of a window, in the order of ``HELD``: (4, 2) in pixels."""
-    x, y, width, height = window
-    left, top, right, bottom = x - FRAME[0], y - FRAME[1], x + width + FRAME[2], y + height + FRAME[3]
+    left, top, width, height = framed(*window)
+    right, bottom = left + width, top + height
     return np.array([[left, top], [right, top], [left, bottom], [right, bottom]])
 
 

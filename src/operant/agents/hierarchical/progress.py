@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from operant.agents.hierarchical.rows import LONGEST_NAME
 from operant.agents.hierarchical.words import COMMON, words_of
 from operant.types import ActionKind, Deed
 
@@ -21,7 +22,6 @@ MARKS = ("typed", "typed last", "times typed", "clicked", "clicked last", "enter
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 FARTHEST = 15  # tokens that a distance is told apart for, before and after
 OFTEN = 4.0  # times that count as often
-LONGEST_TARGET = 80  # characters; a longer one is a text, not a name
 
 
 class Spans:
@@ -59,7 +59,7 @@ class Spans:
         The title of a window is more than the name of its file, and a line of text more than what it is about.
         """
         exact = list(self.find(target, any_case=True))
-        if exact or len(target) > LONGEST_TARGET:
+        if exact or len(target) > LONGEST_NAME:
             return exact
         words = self._known & set(words_of(target))
         if not words:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,6 @@ from operant.types import ActionKind, Deed, Node, Observation, Window
 
 __all__ = [
     "CORNER",
-    "FRAME",
     "LINE",
     "LONGEST_NAME",
     "TITLE",
@@ -26,6 +26,7 @@ __all__ = [
     "WORDS",
     "Row",
     "deed_row",
+    "framed",
     "left_of",
     "read_rows",
 ]
@@ -50,12 +51,12 @@ FRAME = (1, 20, 1, 5)
 CORNER_SIZE = (12, 6)
 WINDOW, TITLE, CORNER, LINE = (hash_role(role) for role in ("window", "title", "corner", "line"))
 #: Roles of things that say or take something, whose left neighbour may say what it is.
-VALUES = frozenset(
+VALUES = np.array([
     hash_role(role)
     for role in (
         "table cell", "static", "label", "entry", "text", "password text", "spin button", "combo box", "paragraph",
     )
-)  # fmt: skip
+])  # fmt: skip
 TALLEST = 48  # pixels of a line of a table or form
 
 
@@ -91,7 +92,11 @@ def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> li
             rows.extend(_word_rows(node, wanted))
     windows: list[Row] = []
     for place, window in enumerate(observation.windows):
-        above = [_framed(other) for other in observation.windows[place + 1 :] if not other.minimized]
+        above = [
+            framed(other.x, other.y, other.width, other.height)
+            for other in observation.windows[place + 1 :]
+            if not other.minimized
+        ]
         windows.extend(_window_rows(window, above))
     kept = max(0, most - len(windows))
     return (rows[:kept] + windows)[:most]
@@ -199,9 +204,10 @@ def _showing(bar: Box, above: Sequence[Box]) -> Box:
     return begin, y, end - begin, height
 
 
-def _framed(window: Window) -> Box:
+def framed(x: Any, y: Any, width: Any, height: Any) -> tuple[Any, Any, Any, Any]:
+    """The box of a window with its frame; for numbers, arrays and tensors alike."""
     left, up, right, down = FRAME
-    return window.x - left, window.y - up, window.width + left + right, window.height + up + down
+    return x - left, y - up, width + left + right, height + up + down
 
 
 # What was done.
@@ -225,7 +231,7 @@ def deed_row(deed: Deed, age: int, observation: Observation) -> Row:
 
 def left_of(roles: npt.NDArray[np.uint8], boxes: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
     """For each value or field, which row of the same line stands next to it on the left; -1 if none does."""
-    values = np.flatnonzero(np.isin(roles, list(VALUES)) & (boxes[:, 3] <= TALLEST) & (boxes[:, 2] > 0))
+    values = np.flatnonzero(np.isin(roles, VALUES) & (boxes[:, 3] <= TALLEST) & (boxes[:, 2] > 0))
     found = np.full(len(roles), -1, np.int64)
     if len(values) < 2:
         return found
