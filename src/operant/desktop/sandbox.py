@@ -15,6 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from operant.desktop.display import Display
 from operant.desktop.programs import Files, list_processes, run_command, spawn, split_command
 from operant.desktop.screen import Framebuffer
 from operant.desktop.seat import Seat
+from operant.desktop.terminal import read_terminals, with_terminals
 from operant.desktop.windows import (
     activate_window,
     close_window,
@@ -260,15 +262,27 @@ class SandboxDesktop:
     ) -> Node:
         """The tree of widgets that are shown: of the focused window, of one application, or of all (``desktop``).
 
-        With ``lines``, a text of several lines has a child for each line that is in sight; its value is its number.
+        Terminals that no other window lies over are read off the screen. With ``lines``, a text of several lines
+        has a child for each line that is in sight; its value is its number.
         """
         with self._use():
             if self._accessibility is None:
                 self._accessibility = Accessibility(self._running_episode())
-            focused = next((w for w in reversed(list_windows(self._open().display)) if w.focused), None)
-            return self._accessibility.tree(
-                scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit, lines=lines
+            seat = self._open()
+            windows = list_windows(seat.display)
+            focused = next((window for window in reversed(windows) if window.focused), None)
+            read = partial(
+                self._accessibility.tree,
+                scope,
+                app=app,
+                focused=focused,
+                timeout_s=timeout_s,
+                limit=limit,
+                lines=lines,
             )
+            if app is not None:
+                return read()
+            return with_terminals(scope, read_terminals(seat.display, seat.frame, windows, lines=lines), read)
 
     @property
     def clipboard(self) -> Clipboard:

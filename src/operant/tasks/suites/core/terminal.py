@@ -243,7 +243,6 @@ class CountLines(TerminalTask):
         return all_of(Answer(text=str(p.files[p.file].count("\n")), numeric=True), *untouched(p.files))
 
     def oracle(self, p: Params) -> Oracle:
-        # What a terminal shows can't be read, so only the last action tells that the count is there.
         counted = Action.type(p.command + "\n")
         answer = Action(ActionKind.ANSWER, text=str(p.files[p.file].count("\n")))
         count = Milestone(

@@ -1,6 +1,6 @@
 """What the terminal tasks share: a terminal in a work directory, and oracles that enter lines.
 
-Nothing inside xterm is accessible, so oracles know how far they got by files, processes and directories.
+Oracles know how far they got by files, processes and directories, not by what the terminal shows.
 """
 
 from __future__ import annotations
