@@ -135,6 +135,6 @@ def test_asking_to_stop_ends_it_between_steps() -> None:
 def test_a_policy_that_is_not_finite_is_said_to_be() -> None:
     policy = ToyPolicy()
     with torch.no_grad():
-        policy.critic.bias.fill_(torch.nan)
+        policy.worth.bias.fill_(torch.nan)
     with pytest.raises(TrainingDiverged, match="not finite"):
         collector(ToyEnvironments(2)).collect(policy, 4)

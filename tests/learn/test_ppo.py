@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -204,6 +205,33 @@ class TestUpdate:
         prepared = PPO(policy)._prepared(rollout(policy))
         assert float(prepared.advantage.mean()) == pytest.approx(0, abs=1e-6)
         assert float(prepared.advantage.std(correction=0)) == pytest.approx(1, abs=1e-5)
+
+
+class TestCritic:
+    def test_it_learns_what_came_of_a_rollout_and_nothing_else_changes(self) -> None:
+        torch.manual_seed(0)
+        policy = ToyPolicy()
+        batch = rollout(policy, 400)
+        returns = batch.observations["task"][:, 0]  # known from the task alone
+        batch = replace(batch, returns=returns)
+        before = {name: part.clone() for name, part in policy.state_dict().items()}
+
+        def off() -> float:
+            with torch.no_grad():
+                return float(((policy.value(batch.observations) - returns) ** 2).mean())
+
+        error = off()
+        learned = PPO(policy, PPOConfig(minibatch_size=64)).fit_critic(batch)
+        assert off() < 0.2 * error
+        assert 0 < learned.value_loss < error
+        changed = {name for name, part in policy.state_dict().items() if not torch.equal(part, before[name])}
+        assert changed == {"worth.weight", "worth.bias"}
+
+    def test_a_rollout_without_experience_teaches_nothing(self) -> None:
+        policy = ToyPolicy()
+        before = {name: part.clone() for name, part in policy.state_dict().items()}
+        assert PPO(policy).fit_critic(rollout(policy, 4).rows([])).gradient_steps == 0
+        assert all(torch.equal(part, before[name]) for name, part in policy.state_dict().items())
 
 
 @pytest.mark.learning

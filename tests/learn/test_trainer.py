@@ -46,6 +46,19 @@ def test_it_learns(options: dict[str, Any]) -> None:
     assert reports[-1].updates == result.updates
 
 
+def test_the_critic_is_taught_before_the_policy() -> None:
+    policy = ToyPolicy()
+    kinds = policy.kind.weight.clone()
+    worth = policy.worth.weight.clone()
+    weights = []
+    training = trainer(
+        policy=policy, critic_warmup=2, listeners=[lambda report: weights.append(policy.kind.weight.clone())]
+    )
+    training.train(total_timesteps=3 * FAST["buffer_size"])
+    assert [torch.equal(one, kinds) for one in weights] == [True, True, False]
+    assert not torch.equal(policy.worth.weight, worth)
+
+
 def test_an_empty_run_and_a_buffer_too_small_are_refused() -> None:
     with pytest.raises(ConfigError, match="nothing to train"):
         trainer().train(total_timesteps=0)

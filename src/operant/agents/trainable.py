@@ -48,6 +48,11 @@ class Judged:
 class TrainablePolicy(nn.Module, ABC):
     """An actor and a critic in one module."""
 
+    @property
+    @abstractmethod
+    def critic(self) -> nn.Module:
+        """What only the critic uses: (batch, n) of ``summarise`` -> (batch, 1)."""
+
     @abstractmethod
     def sample(
         self,
@@ -64,8 +69,13 @@ class TrainablePolicy(nn.Module, ABC):
         """Log-probability, value and entropy of given actions."""
 
     @abstractmethod
+    def summarise(self, observations: Tensors) -> Tensor:
+        """(batch, n): what the critic goes by."""
+
     def value(self, observations: Tensors) -> Tensor:
         """(batch,): what the critic expects from here."""
+        value: Tensor = self.critic(self.summarise(observations))[:, 0]
+        return value.float()
 
     @abstractmethod
     def to_environment(self, actions: Tensors) -> list[Any]:

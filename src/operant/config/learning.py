@@ -41,6 +41,9 @@ class PPOConfig(Config):
     """Weight of the critic's loss."""
     value_clip: float | None = Field(None, gt=0)
     """How far a value may move in one update before its gradient is cut off; none: as far as it likes."""
+    critic_warmup: int = Field(0, ge=0)
+    """Rollouts at the beginning that teach the critic alone, by what really came of them. A policy that imitation has
+    taught has a critic that knows nothing, and would unlearn."""
     entropy_coefficient: float = Field(0.01, ge=0)
     """Weight of the entropy bonus of every head that has none of its own."""
     entropy_coefficients: dict[str, float] = Field(default_factory=dict)

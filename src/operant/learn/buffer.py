@@ -59,6 +59,11 @@ class Rollout:
             self.returns.to(device),
         )
 
+    def in_order(self, size: int) -> Iterator[Rollout]:
+        """All rows as they are, so many at a time."""
+        for start in range(0, len(self), size):
+            yield self.rows(range(start, min(start + size, len(self))))
+
     def minibatches(self, count: int, random: np.random.Generator) -> Iterator[Rollout]:
         """All rows in a new order, in so many parts of nearly the same size."""
         for part in np.array_split(random.permutation(len(self)), count):

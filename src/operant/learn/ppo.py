@@ -26,6 +26,8 @@ from operant.learn.device import can_fuse
 
 __all__ = ["PPO", "Learned", "Loss", "ppo_loss"]
 
+#: The critic on its own: a small network on what is known already, so that steps cost little and may be large.
+CRITIC_STEPS, CRITIC_RATE, CRITIC_DECAY = 200, 2e-3, 0.01
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -142,6 +144,37 @@ class PPO:
         if skipped:
             logger.warning("{} gradient steps were skipped: loss or gradient was not finite", skipped)
         return _summary(notes, skipped, stopped, _explained(rollout))
+
+    def fit_critic(self, rollout: Rollout) -> Learned:
+        """Teach the critic alone what came of a rollout; the policy stays as it is."""
+        if self.peers.smallest(len(rollout)) == 0:
+            logger.warning("a rollout without any experience: nothing is learned from it")
+            return Learned()
+        self.policy.eval()
+        with torch.no_grad():
+            chunks = rollout.to(self.device).in_order(self.config.minibatch_size)
+            known = [(self.policy.summarise(chunk.observations).float(), chunk.returns) for chunk in chunks]
+        summaries, returns = (torch.cat(part) for part in zip(*known, strict=True))
+        parameters = list(self.policy.critic.parameters())
+        optimizer = torch.optim.AdamW(parameters, lr=CRITIC_RATE, weight_decay=CRITIC_DECAY)
+        losses: list[float] = []
+        for _ in range(CRITIC_STEPS):
+            rows = torch.from_numpy(self.random.integers(len(returns), size=self.config.minibatch_size))
+            loss = 0.5 * ((self.policy.critic(summaries[rows])[:, 0] - returns[rows]) ** 2).mean()
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            self.peers.sum_gradients(parameters)
+            optimizer.step()
+            losses.append(float(loss.detach()))
+        self._check_weights()
+        loss_now = float(np.mean(losses[-CRITIC_STEPS // 4 :]))
+        return Learned(
+            loss=loss_now,
+            policy_loss=0.0,
+            value_loss=loss_now,
+            explained_variance=_explained(rollout),
+            gradient_steps=len(losses),
+        )
 
     def _prepared(self, rollout: Rollout) -> Rollout:
         rollout = rollout.to(self.device)

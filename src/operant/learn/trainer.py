@@ -209,7 +209,10 @@ class PPOTrainer:
         learning_rate = self.config.learning_rate
         if self.config.anneal:
             learning_rate *= max(0.0, 1 - before / total)
-        learned = self.ppo.update(collected.rollout, learning_rate)
+        if self.progress.update < self.config.critic_warmup:
+            learned = self.ppo.fit_critic(collected.rollout)
+        else:
+            learned = self.ppo.update(collected.rollout, learning_rate)
         steps = int(self.peers.sum(collected.steps)[0])
         self.progress.add(collected, learned, steps)
         if self.curriculum is not None:

@@ -143,15 +143,23 @@ class ToyPolicy(TrainablePolicy):
         self.body = nn.Sequential(nn.Linear(tasks + 1, width), nn.Tanh())
         self.kind = nn.Linear(width, tasks)
         self.number = nn.Linear(width, 1)
-        self.critic = nn.Linear(width, 1)
+        self.worth = nn.Linear(width, 1)
         self.checkpointing = False
 
     def gradient_checkpointing(self, on: bool = True) -> None:
         self.checkpointing = on
 
+    @property
+    def critic(self) -> nn.Module:
+        return self.worth
+
+    def summarise(self, observations: Tensors) -> Tensor:
+        body: Tensor = self.body(torch.cat([observations["task"], observations["clock"]], 1))
+        return body
+
     def _heads(self, observations: Tensors) -> tuple[Tensor, Tensor, Tensor]:
-        body = self.body(torch.cat([observations["task"], observations["clock"]], 1))
-        return self.kind(body).log_softmax(1), self.number(body)[:, 0], self.critic(body)[:, 0]
+        body = self.summarise(observations)
+        return self.kind(body).log_softmax(1), self.number(body)[:, 0], self.worth(body)[:, 0]
 
     def sample(
         self,
@@ -179,9 +187,6 @@ class ToyPolicy(TrainablePolicy):
         entropy = -(logits.exp() * logits).sum(1)
         spread = torch.full_like(mean, 0.5 * float(np.log(2 * np.pi * np.e)))
         return Judged(log_kind + used * log_number, value, {"kind": entropy, "number": used * spread})
-
-    def value(self, observations: Tensors) -> Tensor:
-        return self._heads(observations)[2]
 
     def to_environment(self, actions: Tensors) -> list[Any]:
         return [{"type": int(kind)} for kind in actions["type"]]

@@ -67,6 +67,7 @@ SAID = _AT["share of its words in the instruction"]
 MANY_ROWS = 16.0
 COUNTED = frozenset({"table cell", "list item", "icon", "page tab", "line", "link"})
 NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)\s?([kKMG]?)")
+DIGIT = re.compile(r"\d")
 UNITS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -338,7 +339,7 @@ def _readings(index: int, row: Row, wanted: frozenset[str]) -> Iterator[Reading]
         lower = word.lower()
         near = 3 if lower in wanted else near - 1
         beside = near >= 0 and lower not in wanted and word[0].isalnum()
-        if beside or any(sign.isdigit() for sign in word):
+        if beside or DIGIT.search(word):
             text = _number_around(row.text, match.start(), match.end())
             yield Reading(0 if beside else 2, index, lower, before, text)
         before = lower

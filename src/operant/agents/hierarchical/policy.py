@@ -17,7 +17,7 @@ from typing import Any, overload
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
@@ -64,6 +64,7 @@ class HierarchicalPolicy(TrainablePolicy):
     def act(self, observation: Observation, *, deterministic: bool = ...) -> Action: ...
     @overload
     def act(self, observation: Sequence[Observation], *, deterministic: bool = ...) -> list[Action]: ...
+    @torch.inference_mode()
     def act(
         self, observation: Observation | Sequence[Observation], *, deterministic: bool = True
     ) -> Action | list[Action]:
@@ -158,12 +159,16 @@ class HierarchicalPolicy(TrainablePolicy):
         """The same as ``judge``: what wrappers such as DistributedDataParallel call."""
         return self.judge(observations, actions)
 
-    def value(self, observations: Tensors) -> Tensor:
+    @property
+    def critic(self) -> nn.Module:
+        return self.manager.value
+
+    def summarise(self, observations: Tensors) -> Tensor:
         known: Encoded = self.encoder(observations)
-        return self._value(known)
+        return known.summary
 
     def _value(self, known: Encoded) -> Tensor:
-        value: Tensor = self.manager.value(known.summary)[:, 0]
+        value: Tensor = self.critic(known.summary)[:, 0]
         return value.float()
 
     # Files.
