@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from operant.agents.hierarchical.config import HierarchicalConfig
+from operant.agents.hierarchical.meta_actions import GRID
 from operant.agents.hierarchical.perception import NEAR, ROW_FEATURES, SEGMENTS
 from operant.agents.hierarchical.progress import FARTHEST, MARKS
 from operant.agents.hierarchical.text import make_reader, transformer_layer
@@ -74,6 +75,9 @@ class Encoder(nn.Module):
         self.joint = nn.ModuleList(transformer_layer(encoder) for _ in range(encoder.joint_layers))
         self.norm = nn.LayerNorm(width)
         self.steer = nn.Linear(width, 2 * CELL)
+        # Nothing on an empty part of the screen says where it is.
+        self.column = nn.Parameter(torch.zeros(GRID[0], CELL))
+        self.line = nn.Parameter(torch.zeros(GRID[1], CELL))
         nn.init.normal_(self.words.weight, std=0.5)
 
     def forward(self, seen: Tensors) -> Encoded:
@@ -97,7 +101,8 @@ class Encoder(nn.Module):
         middle = first + tokens.shape[1]
         summary = together[:, 0]
         scale, shift = self.steer(summary).chunk(2, -1)
-        cells = cells.flatten(2).transpose(1, 2) * (1 + scale[:, None]) + shift[:, None]
+        places = (self.line[:, None] + self.column).flatten(0, 1)
+        cells = (cells.flatten(2).transpose(1, 2) + places) * (1 + scale[:, None]) + shift[:, None]
         return Encoded(
             summary,
             together[:, first:middle],

@@ -34,7 +34,7 @@ from operant.types import Action, Observation
 __all__ = ["FORMAT", "VERSION", "HierarchicalPolicy"]
 
 FORMAT = "operant-hierarchical"
-VERSION = 5
+VERSION = 6
 
 
 class HierarchicalPolicy(TrainablePolicy):
