@@ -7,7 +7,7 @@ import string
 import numpy as np
 import pytest
 
-from operant.desktop import SandboxDesktop
+from operant.desktop import SandboxDesktop, terminal
 from operant.desktop.terminal import Cells, read_terminal
 from operant.types import Action, Window
 
@@ -79,3 +79,12 @@ def test_what_is_no_glyph_is_blank() -> None:
     noise = np.random.default_rng(0).integers(0, 255, (40, 100, 3), dtype=np.uint8)
     window = Window(1, "Terminal", "XTerm", 1, 0, 0, 100, 40, focused=True)
     assert not (read_terminal(noise, window, Cells(9, 18, 2, 2)).text or "").strip()
+
+
+def test_without_the_font_terminals_are_left_out(
+    desktop: SandboxDesktop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_terminal(desktop)
+    monkeypatch.setattr(terminal, "FONT", "NoSuchFont.ttf")
+    assert not desktop.accessibility().children
+    assert desktop.accessibility().role != "terminal"

@@ -56,14 +56,14 @@ def read_terminals(
     display: Display, look: Callable[[], Pixels], windows: Sequence[Window], *, lines: bool = False
 ) -> list[Node]:
     """The terminals that nothing lies over; with ``lines``, each with a child for every line that says something."""
-    found = []
+    found: list[Node] = []
     for place, window in enumerate(windows):
         if window.minimized or window.wm_class.lower() not in CLASSES:
             continue
         if any(_overlap(window, other) for other in windows[place + 1 :]):
             continue
         cells = _ask_cells(display, window)
-        if cells is not None:
+        if cells is not None and _has_font(FONT):
             found.append(read_terminal(look(), window, cells, lines=lines))
     return found
 
@@ -139,11 +139,13 @@ def _read_line(strip: Pixels, width: int, height: int) -> str:
     said = [" "] * count
     for at in np.flatnonzero(np.ptp(cells, axis=(1, 2)) >= CONTRAST):
         key = width, height, cells[at].tobytes()
-        if key not in _known:
+        character = _known.get(key)
+        if character is None:
+            character = _recognise(cells[at], width, height)
             if len(_known) >= MOST_KNOWN:
                 _known.clear()
-            _known[key] = _recognise(cells[at], width, height)
-        said[at] = _known[key]
+            _known[key] = character
+        said[at] = character
     return "".join(said).rstrip()
 
 
@@ -157,6 +159,16 @@ def _recognise(cell: Pixels, width: int, height: int) -> str:
     unlike = squares - 2.0 * (glyphs @ ink) + ink @ ink
     best = int(unlike.argmin())
     return CHARACTERS[best % len(CHARACTERS)] if unlike[best] < UNLIKE * ink.size else " "
+
+
+@cache
+def _has_font(name: str) -> bool:
+    """Whether this machine has it; the live screen may be anybody's."""
+    try:
+        ImageFont.truetype(name, 12)
+    except OSError:
+        return False
+    return True
 
 
 @cache
