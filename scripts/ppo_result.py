@@ -1,9 +1,10 @@
-"""The first result of docs/results.md: PPO from nothing, without demonstrations, on three easy templates chosen in advance.
+"""What PPO does, as docs/results.md shows it: from nothing, or for an agent that imitation has taught.
 
-    python scripts/from_scratch.py --out runs/from_scratch
+    python scripts/ppo_result.py --out runs/from_scratch
+    python scripts/ppo_result.py --out runs/after --config config/after_imitation.yaml --init-from agent.pt --tasks ...
 
-Measures an agent that knows nothing on held-out instances, trains it by ``operant train hierarchical --config
-config/from_scratch.yaml`` for at most so many minutes, and measures it again. Ends with JSON and a figure.
+Measures the agent on held-out instances of some templates, trains it by ``operant train hierarchical --config ...``
+for at most so many minutes, and measures it again. Ends with JSON and a figure.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from operant.tasks.suites import load_suite
 from operant.train.config import load_config
 from operant.train.show import measure
 
-CONFIG = Path(__file__).parents[1] / "config" / "from_scratch.yaml"
+FROM_SCRATCH = Path(__file__).parents[1] / "config" / "from_scratch.yaml"
 
 
 def main() -> None:
@@ -34,20 +35,33 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, required=True, help="Where runs and results go.")
+    parser.add_argument("--config", type=Path, default=FROM_SCRATCH, help="Settings of the run.")
+    parser.add_argument("--init-from", type=Path, help="A checkpoint to begin with; otherwise from nothing.")
+    parser.add_argument("--tasks", help="Templates, separated by commas; otherwise those of the settings.")
     parser.add_argument("--minutes", type=float, default=15.0, help="Of training, at most.")
     parser.add_argument("--episodes", type=int, default=100, help="Held-out instances of each template.")
     parser.add_argument("--seed", type=int, default=0, help="Of training.")
     asked = parser.parse_args()
-    config = load_config(CONFIG)
-    templates = [one for one in load_suite("core") if one.id in config.environment.tasks]
+    config = load_config(asked.config)
+    wanted = tuple(asked.tasks.split(",")) if asked.tasks else config.environment.tasks
+    templates = [one for one in load_suite("core") if one.id in wanted]
+    if not templates:
+        parser.error("name the templates: --tasks, or environment.tasks in the settings")
     found: dict[str, Any] = {**provenance(), "seed": asked.seed, "templates": [one.id for one in templates]}
 
     seed_everything(asked.seed)
-    HierarchicalPolicy(config.agent).save(asked.out / "before.pt")
+    begins = HierarchicalPolicy.load(asked.init_from) if asked.init_from else HierarchicalPolicy(config.agent)
+    begins.save(asked.out / "before.pt")
     found["before"] = rates(
         measure(asked.out / "before.pt", templates, asked.episodes, asked.out / "results")
     )
-    found["training_s"] = train(asked.out, asked.minutes, asked.seed)
+    found["training_s"] = train(
+        asked.out,
+        asked.minutes,
+        ["--config", str(asked.config), "--seed", str(asked.seed)]
+        + ["--tasks", ",".join(one.id for one in templates)]
+        + (["--init-from", str(asked.init_from)] if asked.init_from else []),
+    )
     trained = newest_checkpoint(asked.out / "checkpoints")
     found["after"] = rates(measure(trained, templates, asked.episodes, asked.out / "results"))
     found["curve"] = curve(asked.out / "logs" / PROGRESS)
@@ -56,12 +70,12 @@ def main() -> None:
     print(asked.out / "result.json")
 
 
-def train(out: Path, minutes: float, seed: int) -> float:
+def train(out: Path, minutes: float, flags: list[str]) -> float:
     """How long it took. Ctrl-C makes it save and end."""
-    words = ["train", "hierarchical", "--config", str(CONFIG), "--seed", str(seed)]
     places = ["--save-dir", str(out / "checkpoints"), "--log-dir", str(out / "logs")]
     began = time.monotonic()
-    with subprocess.Popen([sys.executable, "-m", "operant", *words, *places]) as running:
+    command = [sys.executable, "-m", "operant", "train", "hierarchical", *flags, *places]
+    with subprocess.Popen(command) as running:
         try:
             running.wait(minutes * 60)
         except subprocess.TimeoutExpired:
