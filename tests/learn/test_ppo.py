@@ -207,6 +207,37 @@ class TestUpdate:
         assert float(prepared.advantage.std(correction=0)) == pytest.approx(1, abs=1e-5)
 
 
+class Uneven(ToyPolicy):
+    """A policy whose rows are of different length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def lengths(self, observations: Tensors) -> torch.Tensor:
+        return (1000 * observations["clock"][:, 0]).long()
+
+    def judge(self, observations: Tensors, actions: Tensors) -> Judged:
+        self.asked.append(len(actions["type"]))
+        judged = super().judge(observations, actions)
+        used = {head: part for head, part in judged.entropy.items() if bool((part != 0).any())}
+        return Judged(judged.log_prob, judged.value, used)
+
+
+def test_rows_of_like_length_are_judged_together_and_it_comes_to_the_same() -> None:
+    torch.manual_seed(0)
+    plain, uneven = ToyPolicy(), Uneven()
+    uneven.load_state_dict(plain.state_dict())
+    batch = rollout(plain, 100)
+    config = PPOConfig(minibatch_size=100, update_epochs=1)
+    first, second = (PPO(policy, config).update(batch) for policy in (plain, uneven))
+    assert uneven.asked == [32, 32, 32, 4]
+    assert second.loss == pytest.approx(first.loss, rel=1e-5)
+    assert second.entropy == pytest.approx(first.entropy, rel=1e-5)
+    for name, part in plain.state_dict().items():
+        torch.testing.assert_close(uneven.state_dict()[name], part, rtol=1e-4, atol=1e-6)
+
+
 class TestCritic:
     def test_it_learns_what_came_of_a_rollout_and_nothing_else_changes(self) -> None:
         torch.manual_seed(0)

@@ -72,6 +72,10 @@ class TrainablePolicy(nn.Module, ABC):
     def summarise(self, observations: Tensors) -> Tensor:
         """(batch, n): what the critic goes by."""
 
+    def lengths(self, observations: Tensors) -> Tensor | None:
+        """(batch,): how long each row is, if a batch costs as much as its longest; whoever trains sorts by it."""
+        return None
+
     def value(self, observations: Tensors) -> Tensor:
         """(batch,): what the critic expects from here."""
         value: Tensor = self.critic(self.summarise(observations))[:, 0]

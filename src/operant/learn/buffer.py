@@ -20,7 +20,7 @@ from operant.learn.gae import estimate_advantages, following_values
 __all__ = ["Rollout", "RolloutBuffer", "take"]
 
 
-def take(tensors: Tensors, rows: Tensor | Sequence[int]) -> Tensors:
+def take(tensors: Tensors, rows: Tensor | Sequence[int] | slice) -> Tensors:
     """Those rows of every tensor."""
     return {name: tensor[rows] for name, tensor in tensors.items()}
 
@@ -39,7 +39,7 @@ class Rollout:
     def __len__(self) -> int:
         return len(self.log_prob)
 
-    def rows(self, rows: Tensor | Sequence[int]) -> Rollout:
+    def rows(self, rows: Tensor | Sequence[int] | slice) -> Rollout:
         return Rollout(
             take(self.observations, rows),
             take(self.actions, rows),
@@ -62,7 +62,7 @@ class Rollout:
     def in_order(self, size: int) -> Iterator[Rollout]:
         """All rows as they are, so many at a time."""
         for start in range(0, len(self), size):
-            yield self.rows(range(start, min(start + size, len(self))))
+            yield self.rows(slice(start, start + size))
 
     def minibatches(self, count: int, random: np.random.Generator) -> Iterator[Rollout]:
         """All rows in a new order, in so many parts of nearly the same size."""

@@ -147,6 +147,9 @@ class HierarchicalPolicy(TrainablePolicy):
         choices = self.judge_choices(known, observations, actions)
         return Judged(choices.log_prob, self._value(known), dict(choices.entropies))
 
+    def lengths(self, observations: Tensors) -> Tensor:
+        return (observations["token_segment"] > 0).sum(1) + (observations["row_segment"] > 0).sum(1)
+
     def judge_choices(self, known: Encoded, observations: Tensors, actions: Tensors) -> Choices:
         """Every head apart."""
         choices = Choices(actions)
