@@ -56,16 +56,18 @@ def read_terminals(
     display: Display, look: Callable[[], Pixels], windows: Sequence[Window], *, lines: bool = False
 ) -> list[Node]:
     """The terminals that nothing lies over; with ``lines``, each with a child for every line that says something."""
-    found: list[Node] = []
-    for place, window in enumerate(windows):
-        if window.minimized or window.wm_class.lower() not in CLASSES:
-            continue
-        if any(_overlap(window, other) for other in windows[place + 1 :]):
-            continue
-        cells = _ask_cells(display, window)
-        if cells is not None and _has_font(FONT):
-            found.append(read_terminal(look(), window, cells, lines=lines))
-    return found
+    shown = [
+        (window, cells)
+        for place, window in enumerate(windows)
+        if window.wm_class.lower() in CLASSES
+        and not window.minimized
+        and not any(_overlap(window, other) for other in windows[place + 1 :])
+        and (cells := _ask_cells(display, window)) is not None
+    ]
+    if not shown or not _has_font(FONT):
+        return []
+    screen = look()
+    return [read_terminal(screen, window, cells, lines=lines) for window, cells in shown]
 
 
 def with_terminals(scope: str, terminals: Sequence[Node], read: Callable[[], Node]) -> Node:
