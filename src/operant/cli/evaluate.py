@@ -22,7 +22,10 @@ app = typer.Typer()
 @app.command()
 def evaluate(
     agent: Annotated[
-        str, typer.Option(help="random, noop, done, fail, oracle, vlm:PATH, or module:factory.")
+        str,
+        typer.Option(
+            help="hierarchical (the shipped one, or hierarchical:PATH), vlm:PATH, oracle, random, noop, done, fail, or module:factory."
+        ),
     ],
     suite: Annotated[str | None, typer.Option(help="The suite to play.")] = None,
     split: Annotated[
