@@ -24,7 +24,7 @@ def evaluate(
     agent: Annotated[
         str,
         typer.Option(
-            help="hierarchical (the shipped one, or hierarchical:PATH), vlm:PATH, oracle, random, noop, done, fail, or module:factory."
+            help="hierarchical (or hierarchical:PATH), vlm:PATH, oracle, random, noop, done, fail, or module:factory."
         ),
     ],
     suite: Annotated[str | None, typer.Option(help="The suite to play.")] = None,
