@@ -123,8 +123,8 @@ class TestBadFiles:
         with pytest.raises(CheckpointError, match=r"body.0.bias is \[8\] there and \[16\] here"):
             check_architecture(ToyPolicy(), ToyPolicy(width=8).state_dict(), tmp_path)
         fewer = ToyPolicy().state_dict()
-        del fewer["critic.bias"]
-        with pytest.raises(CheckpointError, match=r"it lacks critic\.bias"):
+        del fewer["worth.bias"]
+        with pytest.raises(CheckpointError, match=r"it lacks worth\.bias"):
             check_architecture(ToyPolicy(), fewer, tmp_path)
 
 
