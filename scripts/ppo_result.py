@@ -23,9 +23,9 @@ from operant.bench.record import provenance
 from operant.learn.checkpoint import newest_checkpoint
 from operant.learn.logs import PROGRESS
 from operant.learn.seeding import seed_everything
-from operant.tasks.suites import load_suite
 from operant.train.config import load_config
 from operant.train.show import measure
+from operant.train.tasks import choose_tasks
 
 FROM_SCRATCH = Path(__file__).parents[1] / "config" / "from_scratch.yaml"
 
@@ -44,9 +44,10 @@ def main() -> None:
     asked = parser.parse_args()
     config = load_config(asked.config)
     wanted = tuple(asked.tasks.split(",")) if asked.tasks else config.environment.tasks
-    templates = [one for one in load_suite("core") if one.id in wanted]
-    if not templates:
+    if not wanted:
         parser.error("name the templates: --tasks, or environment.tasks in the settings")
+    environment = config.environment.model_copy(update={"tasks": wanted})
+    templates = choose_tasks(config.model_copy(update={"environment": environment}))
     found: dict[str, Any] = {**provenance(), "seed": asked.seed, "templates": [one.id for one in templates]}
 
     seed_everything(asked.seed)

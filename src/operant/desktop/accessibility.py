@@ -12,17 +12,24 @@ import contextlib
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from operant.desktop.atspi import role_name, state_names
 from operant.desktop.bus import ApplicationGone, Bus, BusError, Call
 from operant.desktop.channel import Channel
+from operant.desktop.display import Display
+from operant.desktop.terminal import read_terminals, with_terminals
+from operant.desktop.windows import list_windows
 from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Node, Window
 
-__all__ = ["Accessibility"]
+__all__ = ["Accessibility", "read_tree"]
 
 ROOT = "/org/a11y/atspi/accessible/root"
 ACCESSIBLE = "org.a11y.atspi.Accessible"
@@ -363,6 +370,28 @@ class Accessibility:
                 )
                 child.value = float(number)
                 widget.children.append(child)
+
+
+def read_tree(
+    accessibility: Accessibility,
+    display: Display,
+    look: Callable[[], npt.NDArray[np.uint8]],
+    scope: str,
+    *,
+    app: str | None,
+    timeout_s: float,
+    limit: int,
+    lines: bool = False,
+) -> Node:
+    """What is accessible on a display, and the terminals, which are read off the screen that ``look`` gives."""
+    windows = list_windows(display)
+    focused = next((window for window in reversed(windows) if window.focused), None)
+    read = partial(
+        accessibility.tree, scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit, lines=lines
+    )
+    if app is not None:
+        return read()
+    return with_terminals(scope, read_terminals(display, look, windows, lines=lines), read)
 
 
 def _common(

@@ -10,13 +10,13 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
 from operant.config.desktop import SettleConfig
+from operant.desktop.accessibility import read_tree
 from operant.desktop.display import Display
 from operant.desktop.input import Input
 from operant.desktop.keyboard import keysym_of, keysym_of_key
@@ -24,7 +24,6 @@ from operant.desktop.live_accessibility import LiveAccessibility
 from operant.desktop.live_frames import ScreenGrabber
 from operant.desktop.live_screen import Pause
 from operant.desktop.settle import settle
-from operant.desktop.terminal import read_terminals, with_terminals
 from operant.desktop.windows import list_windows
 from operant.errors import AccessibilityError, DesktopDied, DesktopError, LiveScreenRefused
 from operant.types import Action, ActionKind, Monitor, Node, Size, StepResult, Window
@@ -105,15 +104,16 @@ class X11Screen:
         return list_windows(self.display)
 
     def accessibility(self, scope: str, app: str | None, timeout_s: float, limit: int) -> Node:
-        windows = self.windows()
-        focused = next((window for window in reversed(windows) if window.focused), None)
-        read = partial(
-            self._accessibility.tree, scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit
-        )
         try:
-            if app is not None:
-                return read()
-            return with_terminals(scope, read_terminals(self.display, self.frame, windows), read)
+            return read_tree(
+                self._accessibility,
+                self.display,
+                self.frame,
+                scope,
+                app=app,
+                timeout_s=timeout_s,
+                limit=limit,
+            )
         except AccessibilityError:
             self._accessibility.close()  # the session may have a new bus the next time
             raise

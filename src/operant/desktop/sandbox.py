@@ -15,21 +15,19 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop import launch as launching
-from operant.desktop.accessibility import Accessibility
+from operant.desktop.accessibility import Accessibility, read_tree
 from operant.desktop.channel import Channel
 from operant.desktop.clipboard import Clipboard
 from operant.desktop.display import Display
 from operant.desktop.programs import Files, list_processes, run_command, spawn, split_command
 from operant.desktop.screen import Framebuffer
 from operant.desktop.seat import Seat
-from operant.desktop.terminal import read_terminals, with_terminals
 from operant.desktop.windows import (
     activate_window,
     close_window,
@@ -269,20 +267,16 @@ class SandboxDesktop:
             if self._accessibility is None:
                 self._accessibility = Accessibility(self._running_episode())
             seat = self._open()
-            windows = list_windows(seat.display)
-            focused = next((window for window in reversed(windows) if window.focused), None)
-            read = partial(
-                self._accessibility.tree,
+            return read_tree(
+                self._accessibility,
+                seat.display,
+                seat.frame,
                 scope,
                 app=app,
-                focused=focused,
                 timeout_s=timeout_s,
                 limit=limit,
                 lines=lines,
             )
-            if app is not None:
-                return read()
-            return with_terminals(scope, read_terminals(seat.display, seat.frame, windows, lines=lines), read)
 
     @property
     def clipboard(self) -> Clipboard:

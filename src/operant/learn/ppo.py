@@ -284,10 +284,8 @@ def _joined(parts: Sequence[Judged]) -> Judged:
         head: torch.cat([part.entropy.get(head, torch.zeros_like(part.value)) for part in parts])
         for head in heads
     }
-    log_prob, value = (
-        torch.cat(list(many)) for many in zip(*((one.log_prob, one.value) for one in parts), strict=True)
-    )
-    return Judged(log_prob, value, entropy)
+    log_prob = torch.cat([part.log_prob for part in parts])
+    return Judged(log_prob, torch.cat([part.value for part in parts]), entropy)
 
 
 def _checkpoint_gradients(policy: TrainablePolicy) -> None:
