@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
+from fastapi import FastAPI
 from pydantic import ValidationError
+from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from tests.service.conftest import Serve
@@ -17,6 +22,10 @@ from operant.config.service import ServiceConfig
 from operant.errors import ConfigError
 from operant.service.allowance import Allowances
 from operant.service.app import create_app
+from operant.service.dashboard import mount
+from operant.service.desktops.app import create_desktop_app, guard_settings
+from operant.service.desktops.host import DesktopHost
+from operant.service.guard import Guard
 
 TOKEN = "correct-horse-battery"
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -134,7 +143,7 @@ def test_a_body_that_is_too_large_is_refused(serve: Serve) -> None:
 
 
 def test_too_many_requests_are_refused(serve: Serve) -> None:
-    client = serve(requests_per_s=1, request_burst=5)
+    client = serve(requests_per_s=0.01, request_burst=5)
     codes = [client.get("/api/v1/sessions").status_code for _ in range(8)]
     assert codes == [200] * 5 + [429] * 3
     assert client.get("/health").status_code == 200
@@ -185,3 +194,119 @@ def test_no_name_leads_out(client: TestClient, path: str) -> None:
     said = client.get(path)
     assert said.status_code in (404, 422)
     assert said.json()["code"]
+
+
+STRANGE = [
+    "/healthx",
+    "/health/",
+    "//health",
+    "/health/../api/v1/sessions",
+    "/health%2f..%2fapi",
+    "/health;x",
+    "/loginx",
+    "/login/",
+    "/_nicegui",
+    "/_nicegui/9.9/x.js",
+    "/_nicegui_ws/socket.io/",
+    "/_nicegui-nothing",
+    "/static",
+    "/static/",
+    "/static/../api/v1/sessions",
+    "/static//style.css",
+    "/static/x/y",
+    "/static/%2e%2e/x",
+    "/manifest.webmanifest/x",
+]
+
+
+def entrance(**settings: Any) -> TestClient:
+    """The dashboard's files and its login page behind the guard. Of whole dashboards a process can have one."""
+    config = ServiceConfig(token=TOKEN, **settings)
+    app = FastAPI()
+    app.mount("/static", StaticFiles(directory=mount.STATIC))
+    mount.add_entrance(app, config)
+    app.add_middleware(Guard, config=config)
+    return TestClient(app)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
+def test_only_the_exact_open_paths_need_no_token_and_every_refusal_counts(
+    serve: Serve, listening: Callable[[TestClient], str], method: str
+) -> None:
+    """Over a real socket, because clients of tests tidy paths up before they send them."""
+    burst = 10 * len(STRANGE) - 5
+    client = serve(token=TOKEN, requests_per_s=0.01, request_burst=burst, wait=False)
+    address = listening(client)
+
+    def ask(path: str) -> int:
+        with contextlib.closing(http.client.HTTPConnection(address, timeout=30)) as line:
+            line.request(method, path, headers={"authorization": "Bearer wrong"})
+            return line.getresponse().status
+
+    for path in STRANGE:
+        assert ask(path) == 401, path
+    assert {ask(path) for path in STRANGE} == {429}  # ten each, and nothing is left
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/health"), ("DELETE", "/login"), ("OPTIONS", "/static/icon.svg")]
+)
+def test_an_open_path_is_open_for_what_it_is_for_only(method: str, path: str) -> None:
+    assert entrance().request(method, path).status_code == 401
+
+
+def test_a_websocket_at_an_open_path_needs_the_token() -> None:
+    client = entrance()
+    for path in ("/health", "/login", "/static/icon.svg", "/_nicegui_ws/socket.io/"):
+        with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect(path):
+            pass
+        assert (refused.value.code, refused.value.reason) == (1008, "unauthorized")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/sessions", "/healthx", "/_nicegui/x"])
+def test_once_slowed_a_right_guess_looks_like_a_wrong_one(serve: Serve, path: str) -> None:
+    """Otherwise a client could go on guessing at full speed: too many requests would mean "not this one"."""
+    client = serve(token=TOKEN, requests_per_s=0.01, request_burst=15, wait=False)
+    wrong = {"authorization": "Bearer wrong"}
+    assert [client.get(path, headers=wrong).status_code for _ in range(3)] == [401, 401, 429]
+    assert client.get(path, headers=BEARER).status_code == 429
+    assert client.get("/health").status_code == 200  # who watches the service is not a suspect
+
+
+def test_signing_in_can_not_be_guessed_either() -> None:
+    client = entrance(requests_per_s=0.01, request_burst=25)
+    codes = [client.post("/login", data={"token": f"guess-{n}"}).status_code for n in range(4)]
+    assert codes == [401, 401, 401, 429]
+    assert client.post("/login", data={"token": TOKEN}).status_code == 429
+
+
+def test_every_refusal_counts(serve: Serve) -> None:
+    evil = {"host": "rebound.example"}
+    client = serve(requests_per_s=0.01, request_burst=3, wait=False)
+    codes = [client.get("/health", headers=evil).status_code for _ in range(3)]
+    assert codes == [403] * 3
+    assert client.get("/api/v1/sessions").status_code == 429
+
+
+def test_files_of_the_dashboard_cost_nothing() -> None:
+    """A page is dozens of them."""
+    client = entrance(requests_per_s=0.01, request_burst=5)
+    for _ in range(10):
+        assert client.get("/static/icon.svg").status_code == 200
+        assert client.head("/static/icon.svg").status_code == 200
+        assert client.get("/_nicegui/nothing", headers=BEARER).status_code == 404
+    assert client.get("/nothing", headers=BEARER).status_code == 404
+
+
+def test_guessing_is_slow_on_a_desktop_server_too() -> None:
+    """Its clients call tens of thousands of times a second; its guessers do not."""
+    settings = guard_settings("127.0.0.1", 0, TOKEN)
+    client = TestClient(create_desktop_app(cast(DesktopHost, None), settings))
+    wrong = {"authorization": "Bearer wrong"}
+    codes = [
+        client.get(path, headers=wrong).status_code
+        for path in ["/healthx", "/v1/about", "/v1/desktops/a/glance"] * 20
+    ]
+    assert set(codes[:30]) == {401}
+    assert codes[-1] == 429
+    assert client.get("/health").json() == {"status": "ok"}

@@ -27,9 +27,17 @@ from operant.service.problems import Problem, answer, problem_of
 __all__ = ["COOKIE", "Guard", "is_token"]
 
 COOKIE = "operant_token"
-OPEN = frozenset({"/health", "/login", "/manifest.webmanifest", "/service-worker.js"})
-OPEN_FOLDERS = ("/static/",)
-UNCOUNTED = ("/static/", "/_nicegui", "/health")
+# Paths are compared whole: what only begins like one of these is somewhere else.
+HEALTH = "/health"
+LOGIN = "/login"
+OPEN = frozenset({HEALTH, LOGIN, "/manifest.webmanifest", "/service-worker.js"})
+STATIC_FILE = re.compile(r"/static/[\w-]+(\.[\w-]+)*", re.ASCII)
+PAGE_FILES = (
+    "/_nicegui/",
+    "/_nicegui_ws/",
+)  # dozens for each page; they need the token, and then cost nothing
+WRONG_TOKEN_COST = 10.0  # requests
+MOST_GUESSES = 40  # of tokens at once, however many requests a client may make
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 REFUSED = 1008  # WebSocket: policy violation
 REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
@@ -82,6 +90,8 @@ class Guard:
             body = _Counted(receive, self.config.max_body_bytes) if scope["type"] == "http" else None
             try:
                 await self.app(scope, body or receive, send_on)
+                if status == 401:  # a wrong token at the login page
+                    self._slow_down(scope)
             except BodyTooLarge as error:
                 if status:
                     raise
@@ -99,7 +109,7 @@ class Guard:
             took = time.perf_counter() - began
             if self.observe is not None:
                 self.observe(scope, status, took)
-            if not scope["path"].startswith(UNCOUNTED):
+            if not _is_free(scope):
                 logger.bind(status=status, ms=round(1000 * took, 1)).debug(
                     "{} {} -> {}", scope.get("method", "WS"), scope["path"], status
                 )
@@ -107,19 +117,36 @@ class Guard:
     # What has to be right before anything is done.
 
     def _check(self, scope: Scope) -> None:
+        """Whoever has failed too often is turned away before the token is looked at: a right guess tells nothing."""
         headers = Headers(scope=scope)
-        self._check_origin(scope, headers)
-        if self.config.token is None:
-            self._check_local(scope, headers)
-        elif not self._is_open(scope["path"]) and not self._has_token(scope, headers):
-            self._count(scope, cost=10.0)  # guessing gets slower
-            raise Unauthorized(
-                "this service wants a token", hint="Authorization: Bearer <token>, or sign in at /login"
+        free = _is_free(scope)
+        if not (free and _is_open(scope)) and not self.allowances.spend(_client(scope), 0.0 if free else 1.0):
+            raise TooManyRequests(
+                "too many requests at once",
+                hint=f"at most {self.config.requests_per_s:g} a second on average",
             )
-        self._count(scope)
-        length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.config.max_body_bytes:
-            raise BodyTooLarge(f"the body is larger than {self.config.max_body_bytes} bytes")
+        try:
+            self._check_origin(scope, headers)
+            if self.config.token is None:
+                self._check_local(scope, headers)
+            elif not _is_open(scope) and not self._has_token(scope, headers):
+                raise Unauthorized(
+                    "this service wants a token", hint="Authorization: Bearer <token>, or sign in at /login"
+                )
+            length = headers.get("content-length", "0")
+            if not length.isdigit() or int(length) > self.config.max_body_bytes:
+                raise BodyTooLarge(f"the body is larger than {self.config.max_body_bytes} bytes")
+        except Unauthorized:
+            self._slow_down(scope)
+            raise
+        except OperantError:
+            self.allowances.charge(_client(scope), 1.0 if free else 0.0)
+            raise
+
+    def _slow_down(self, scope: Scope) -> None:
+        """A wrong token costs more than a request, so that guessing gets slow."""
+        cost = max(WRONG_TOKEN_COST, self.allowances.burst / MOST_GUESSES)
+        self.allowances.charge(_client(scope), cost - (0.0 if _is_free(scope) else 1.0))
 
     def _check_local(self, scope: Scope, headers: Headers) -> None:
         server = scope.get("server")
@@ -156,19 +183,27 @@ class Guard:
             return is_token(self.config, given.strip())
         return is_token(self.config, HTTPConnection(scope).cookies.get(COOKIE, ""))
 
-    @staticmethod
-    def _is_open(path: str) -> bool:
-        return path in OPEN or path.startswith(OPEN_FOLDERS)
 
-    def _count(self, scope: Scope, cost: float = 1.0) -> None:
-        if scope["path"].startswith(UNCOUNTED):
-            return
-        client = scope.get("client")
-        if not self.allowances.spend(client[0] if client else "", cost):
-            raise TooManyRequests(
-                "too many requests at once",
-                hint=f"at most {self.config.requests_per_s:g} a second on average",
-            )
+def _client(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _is_open(scope: Scope) -> bool:
+    """Whether it needs no token: a few paths, and only for what they are there for."""
+    if scope["type"] != "http":
+        return False
+    path, method = scope["path"], scope["method"]
+    if method == "POST":
+        return bool(path == LOGIN)
+    return method in ("GET", "HEAD") and (path in OPEN or STATIC_FILE.fullmatch(path) is not None)
+
+
+def _is_free(scope: Scope) -> bool:
+    """Whether it may be asked for as often as one likes."""
+    if _is_open(scope):
+        return bool(scope["path"] == HEALTH or STATIC_FILE.fullmatch(scope["path"]))
+    return bool(scope["path"].startswith(PAGE_FILES))
 
 
 class _Counted:

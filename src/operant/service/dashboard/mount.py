@@ -12,11 +12,12 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 
+from operant.config.service import ServiceConfig
 from operant.service.dashboard import control, episodes, frame, overview, results, tasks, training, wall
 from operant.service.guard import COOKIE, is_token
 from operant.service.runtime import Runtime
 
-__all__ = ["mount_dashboard"]
+__all__ = ["STATIC", "add_entrance", "mount_dashboard"]
 
 STATIC = Path(__file__).with_name("static")
 MONTH_S = 30 * 86_400
@@ -52,7 +53,7 @@ def mount_dashboard(app: FastAPI, runtime: Runtime) -> None:
     """After every route of the API, because the pages take whatever path is left."""
     frame.set_runtime(runtime)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _add_entrance(app, runtime)
+    add_entrance(app, runtime.config)
 
     @app.api_route(
         "/api/{rest:path}", include_in_schema=False, methods=["GET", "POST", "PUT", "DELETE", "PATCH"]
@@ -74,7 +75,9 @@ def mount_dashboard(app: FastAPI, runtime: Runtime) -> None:
     )
 
 
-def _add_entrance(app: FastAPI, runtime: Runtime) -> None:
+def add_entrance(app: FastAPI, config: ServiceConfig) -> None:
+    """The login page, and what browsers fetch before anybody has signed in."""
+
     @app.get("/manifest.webmanifest", include_in_schema=False)
     async def manifest() -> Response:
         return JSONResponse(MANIFEST, media_type="application/manifest+json")
@@ -89,7 +92,7 @@ def _add_entrance(app: FastAPI, runtime: Runtime) -> None:
 
     @app.post("/login", include_in_schema=False)
     async def sign_in(request: Request, token: Annotated[str, Form(max_length=500)]) -> Response:
-        if not is_token(runtime.config, token):
+        if not is_token(config, token):
             return HTMLResponse(LOGIN.replace("{message}", WRONG), status_code=401)
         response = RedirectResponse("/", status_code=303)
         secure = request.url.scheme == "https"
