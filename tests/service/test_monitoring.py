@@ -161,3 +161,24 @@ def test_log_lines_are_json_with_the_request_in_them(capfd: pytest.CaptureFixtur
     assert (line["message"], line["request_id"], line["session"]) == ("hello there", "req-1", "s")
     assert line["level"] == "INFO"
     assert time.strptime(line["time"][:10], "%Y-%m-%d")
+
+
+def test_compose_starts_nothing_with_a_password_that_nobody_chose() -> None:
+    """``${NAME:?why}`` makes Compose refuse an unset or empty variable."""
+    services = yaml.safe_load((DOCKER / "docker-compose.yml").read_text())["services"]
+    said = {
+        name: value
+        for service in services.values()
+        for name, value in service.get("environment", {}).items()
+        if re.search("PASSWORD|TOKEN|SECRET|KEY", name)
+    }
+    assert set(said) == {"OPERANT_TOKEN", "GF_SECURITY_ADMIN_PASSWORD"}
+    for name, value in said.items():
+        assert re.fullmatch(r"\$\{[A-Z_]+:\?[^}]{10,}\}", value), f"{name} has a default: {value}"
+    variables = set(re.findall(r"\$\{([A-Z_]+):\?", " ".join(said.values())))
+    assert variables == {"OPERANT_TOKEN", "GRAFANA_ADMIN_PASSWORD"}
+    example = (DOCKER.parent / ".env.example").read_text()
+    documented = (DOCKER.parent / "docs" / "service.md").read_text()
+    for variable in variables:
+        assert variable in example
+        assert variable in documented
