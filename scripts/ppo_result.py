@@ -51,7 +51,11 @@ def main() -> None:
     found: dict[str, Any] = {**provenance(), "seed": asked.seed, "templates": [one.id for one in templates]}
 
     seed_everything(asked.seed)
-    begins = HierarchicalPolicy.load(asked.init_from) if asked.init_from else HierarchicalPolicy(config.agent)
+    begins = (
+        HierarchicalPolicy.from_checkpoint(asked.init_from)
+        if asked.init_from
+        else HierarchicalPolicy(config.agent)
+    )
     begins.save(asked.out / "before.pt")
     found["before"] = rates(
         measure(asked.out / "before.pt", templates, asked.episodes, asked.out / "results")

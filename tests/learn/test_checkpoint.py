@@ -14,7 +14,6 @@ import torch
 from operant.errors import CheckpointError
 from operant.learn.checkpoint import (
     FINAL,
-    check_architecture,
     global_random_state,
     load_checkpoint,
     newest_checkpoint,
@@ -118,14 +117,6 @@ class TestBadFiles:
         path = save_checkpoint(tmp_path / "a.pt", {})
         torch.save({**torch.load(path, weights_only=True), "format": 99}, path)
         assert "format 99" in self.refused(path).message
-
-    def test_of_another_architecture(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match=r"body.0.bias is \[8\] there and \[16\] here"):
-            check_architecture(ToyPolicy(), ToyPolicy(width=8).state_dict(), tmp_path)
-        fewer = ToyPolicy().state_dict()
-        del fewer["worth.bias"]
-        with pytest.raises(CheckpointError, match=r"it lacks worth\.bias"):
-            check_architecture(ToyPolicy(), fewer, tmp_path)
 
 
 def test_the_newest_has_the_most_steps(tmp_path: Path) -> None:

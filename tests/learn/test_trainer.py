@@ -124,7 +124,7 @@ class TestSaving:
     def test_a_checkpoint_for_another_policy_is_refused(self, tmp_path: Path) -> None:
         trainer(tmp_path).train(total_timesteps=64)
         other = trainer(tmp_path, policy=ToyPolicy(width=8))
-        with pytest.raises(CheckpointError, match="another architecture"):
+        with pytest.raises(CheckpointError, match="another network"):
             other.train(total_timesteps=128, resume=tmp_path / "final_model.pt")
 
     def test_a_finished_run_can_be_made_longer(self, tmp_path: Path) -> None:

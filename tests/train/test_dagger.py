@@ -44,7 +44,7 @@ def test_lessons_of_the_learners_own_play_join_the_collection(tmp_path: Path) ->
     assert played
     assert all(about["split"] == "train" for about, _ in played)
     assert any(arrays["by_learner"].any() for _, arrays in played)
-    assert HierarchicalPolicy.load(tmp_path / "out.pt").config == SMALL
+    assert HierarchicalPolicy.from_checkpoint(tmp_path / "out.pt").config == SMALL
 
 
 @pytest.mark.x11

@@ -33,7 +33,7 @@ def test_a_run_leaves_a_model_that_plays_and_curves(settings: Settings) -> None:
     assert result.checkpoint == config.run.save_dir / "final_model.pt"
     kinds = sorted(name.split(".")[1] for name in os.listdir(config.run.log_dir))
     assert kinds == ["jsonl", "out"]  # progress.jsonl and TensorBoard's events.out
-    policy = HierarchicalPolicy.load(result.checkpoint)
+    policy = HierarchicalPolicy.from_checkpoint(result.checkpoint)
     assert policy.config == config.agent
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from operant.errors import ConfigError
 
-__all__ = ["Config"]
+__all__ = ["Config", "differences"]
 
 
 class Config(BaseModel):
@@ -24,6 +24,18 @@ class Config(BaseModel):
             return cls(**values)
         except ValidationError as error:
             raise config_error(cls, error) from error
+
+
+def differences(theirs: BaseModel, ours: BaseModel, within: str = "") -> list[str]:
+    """Every setting that differs between two models of one type, by its dotted name."""
+    told: list[str] = []
+    for name in type(ours).model_fields:
+        one, other = getattr(theirs, name), getattr(ours, name)
+        if isinstance(one, BaseModel) and type(one) is type(other):
+            told += differences(one, other, f"{within}{name}.")
+        elif one != other:
+            told.append(f"{within}{name} is {one!r} there and {other!r} here")
+    return told
 
 
 def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:

@@ -12,6 +12,7 @@ the verifier failed, and the episode is no experience. The full-size view is in 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -95,6 +96,13 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
         self.infra_errors = 0
         self._factory = factory
         self._stage: Stage | None = None
+
+    def recode(self, *, observations: Coder, actions: ActionCoder) -> None:
+        """Speak in a policy's own terms from the next reset on; an episode that runs is dropped."""
+        self.coding = replace(self.coding, observations=observations, actions=actions)
+        self.observation_space, self.action_space = observations.space, actions.space
+        if self._stage is not None:
+            self._stage = Stage(self._stage.desktop, self.coding)
 
     @property
     def observation(self) -> Observation:

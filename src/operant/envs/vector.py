@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -126,10 +126,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             reward=reward,
             end_on_success=end_on_success,
         )
-        self.single_observation_space = self.coding.observations.space
-        self.single_action_space = self.coding.actions.space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._set_spaces()
         self.spares = max(2, num_envs) if spares is None else spares
         if self.spares < 1:
             raise ConfigError("episodes are prepared on spare desktops, so there must be at least one")
@@ -141,13 +138,26 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._pool = pool if pool is not None else _new_pool(num_envs + self.spares, desktop, factory)
         self._upcoming = Upcoming(self._pool, self.coding, source, np.random.default_rng(), LEASE_S)
         self._slots: list[_Slot] = []
-        self._batch = {
-            name: np.zeros((num_envs, *(space.shape or ())), space.dtype)
-            for name, space in self.single_observation_space.spaces.items()
-        }
         self._threads = ThreadPoolExecutor(num_envs, thread_name_prefix="operant-env")
         self._arrived: queue.SimpleQueue[tuple[int, Ended | BaseException]] = queue.SimpleQueue()
         self._sent: set[int] = set()
+
+    def _set_spaces(self) -> None:
+        self.single_observation_space = self.coding.observations.space
+        self.single_action_space = self.coding.actions.space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._batch = {
+            name: np.zeros((self.num_envs, *(space.shape or ())), space.dtype)
+            for name, space in self.coding.observations.space.spaces.items()
+        }
+
+    def recode(self, *, observations: Coder, actions: ActionCoder) -> None:
+        """Speak in a policy's own terms from the next reset on; episodes that run are dropped."""
+        self._drop_episodes()
+        self.coding = replace(self.coding, observations=observations, actions=actions)
+        self._upcoming.coding = self.coding
+        self._set_spaces()
 
     @property
     def source(self) -> Source:
@@ -172,12 +182,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin anew everywhere. The same seed gives the same tasks in the same environments."""
-        if self._sent:
-            raise TaskError("actions are still on their way", hint="recv() them before reset()")
-        self._upcoming.clear()
-        for slot in self._slots:
-            slot.ready.lease.release()
-        self._slots = []
+        self._drop_episodes()
         if seed is not None:
             first = seed[0] if isinstance(seed, (list, tuple)) else seed
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(first)
@@ -190,6 +195,14 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._show(index, ready.first)
             infos = self._add_info(infos, ready.info, index)
         return self._seen(), infos
+
+    def _drop_episodes(self) -> None:
+        if self._sent:
+            raise TaskError("actions are still on their way", hint="recv() them before reset()")
+        self._upcoming.clear()
+        for slot in self._slots:
+            slot.ready.lease.release()
+        self._slots = []
 
     def _show(self, index: int, observation: dict[str, npt.NDArray[Any]]) -> None:
         for name, part in observation.items():

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from operant.errors import CheckpointError
 
 __all__ = [
-    "FINAL", "FORMAT", "check_architecture", "global_random_state", "load_checkpoint", "newest_checkpoint",
+    "FINAL", "FORMAT", "global_random_state", "load_checkpoint", "newest_checkpoint",
     "restore_global_random_state", "save_checkpoint", "steps_crossed",
 ]  # fmt: skip
 
@@ -100,25 +99,6 @@ def newest_checkpoint(directory: Path) -> Path:
 
 def _files(directory: Path) -> list[Path]:
     return sorted(directory.iterdir()) if directory.is_dir() else []
-
-
-def check_architecture(module: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
-    """That these weights fit: the first difference is named."""
-    own = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    other = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    difference = None
-    for name in sorted(own.keys() | other.keys()):
-        if name not in other:
-            difference = f"it lacks {name}"
-        elif name not in own:
-            difference = f"it has {name}, which this policy lacks"
-        elif own[name] != other[name]:
-            difference = f"{name} is {list(other[name])} there and {list(own[name])} here"
-        if difference is not None:
-            raise CheckpointError(
-                f"{path} is of another architecture: {difference}",
-                hint="use the agent settings that it was trained with",
-            )
 
 
 # The generators that everybody shares.

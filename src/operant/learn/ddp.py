@@ -14,13 +14,16 @@ from typing import Any, TypeVar, cast
 
 import torch
 import torch.distributed as dist
+from loguru import logger
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from operant.agents.trainable import Tensors, TrainablePolicy
 from operant.errors import ConfigError
 
-__all__ = ["Judge", "Peers", "join_peers", "leave_peers", "meet_peers"]
+__all__ = ["Judge", "Peers", "join_peers", "leave_peers", "meet_peers", "unwrap"]
+
+SEVERAL = "for several GPUs: torchrun --nproc-per-node 2 -m operant.train --device cuda"
 
 T = TypeVar("T")
 
@@ -126,6 +129,24 @@ class Peers:
             return 0.0, 0.0
         mean = total / count
         return mean, max(0.0, squares / count - mean**2) ** 0.5
+
+
+def unwrap(policy: Any) -> TrainablePolicy:
+    """The policy inside ``nn.DataParallel``, which would split nothing: rollouts and updates call the policy itself."""
+    if isinstance(policy, nn.DataParallel):
+        logger.warning("nn.DataParallel is left out, and one device trains; {}", SEVERAL)
+        policy = policy.module
+    if isinstance(policy, DistributedDataParallel):
+        raise ConfigError(
+            "the policy is wrapped in DistributedDataParallel, which the trainer does itself",
+            hint=f"PPOTrainer(policy, env, peers=join_peers('cuda')); {SEVERAL}",
+        )
+    if not isinstance(policy, TrainablePolicy):
+        raise ConfigError(
+            f"{type(policy).__name__} can't be trained: it is no TrainablePolicy",
+            hint="operant.agents.trainable says what it must offer",
+        )
+    return policy
 
 
 def join_peers(device: str = "cpu") -> Peers:

@@ -114,6 +114,11 @@ class PPO:
         self._skipped_in_a_row = 0
         self._moved_before: float | None = None
 
+    def trains(self, policy: TrainablePolicy) -> bool:
+        """Whether the optimiser has this policy's own parameters."""
+        kept = {id(part) for group in self.optimizer.param_groups for part in group["params"]}
+        return kept == {id(part) for part in policy.parameters()}
+
     def update(self, rollout: Rollout, learning_rate: float | None = None) -> Learned:
         """Learn from a rollout, several times over."""
         for group in self.optimizer.param_groups:

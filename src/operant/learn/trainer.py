@@ -2,6 +2,8 @@
 
     PPOTrainer(policy, env, learning_rate=1e-4).train(total_timesteps=100_000)
 
+The environment is a single one of Gymnasium or a vector; without ``save_dir`` nothing is written.
+
 ``Ctrl-C`` saves and ends; a second one ends at once. When environments can't be saved themselves, as desktops can't,
 runs with ``asynchronous: false`` begin new episodes at every checkpoint, so that a resumed run does what an
 uninterrupted one did.
@@ -23,13 +25,14 @@ from typing import Any
 import numpy as np
 import torch
 from loguru import logger
+from torch import nn
 
 from operant.agents.trainable import TrainablePolicy
+from operant.agents.weights import check_weights
 from operant.config.learning import PPOConfig
 from operant.errors import ConfigError, OperantError, TrainingDiverged
 from operant.learn.checkpoint import (
     FINAL,
-    check_architecture,
     global_random_state,
     load_checkpoint,
     restore_global_random_state,
@@ -38,10 +41,11 @@ from operant.learn.checkpoint import (
 )
 from operant.learn.collect import Collected, Collector, Interrupted, Watch
 from operant.learn.curriculum import Curriculum
-from operant.learn.ddp import Peers
+from operant.learn.ddp import Peers, unwrap
 from operant.learn.interrupt import stop_on_signals
 from operant.learn.ppo import PPO, Learned
 from operant.learn.progress import Progress, UpdateReport
+from operant.learn.single import as_environments
 
 __all__ = ["PPOTrainer", "TrainingResult"]
 
@@ -71,14 +75,14 @@ class PPOTrainer:
 
     def __init__(
         self,
-        policy: TrainablePolicy,
+        policy: TrainablePolicy | nn.DataParallel[TrainablePolicy],
         env: Any,
         config: PPOConfig | None = None,
         *,
         curriculum: Curriculum | None = None,
         save_dir: str | Path | None = None,
         checkpoint_every: int = 10_000,
-        device: str | torch.device = "cpu",
+        device: str | torch.device | None = None,
         seed: int = 0,
         listeners: Sequence[Listener] = (),
         watch: Watch | None = None,
@@ -88,13 +92,16 @@ class PPOTrainer:
     ) -> None:
         base = config if config is not None else PPOConfig()
         self.config: PPOConfig = type(base).build(**{**base.model_dump(), **overrides})
+        self.policy = policy = unwrap(policy)
+        self.env = env = as_environments(env, policy)
         if self.config.buffer_size < env.num_envs:
             raise ConfigError(
                 f"buffer_size {self.config.buffer_size} is smaller than the number of environments, {env.num_envs}",
                 hint="at least one step of each environment must fit",
             )
+        if device is None:
+            device = next((part.device for part in policy.parameters()), "cpu")
         self.peers = peers if peers is not None else Peers(device=torch.device(device))
-        self.env = env
         self.curriculum = curriculum
         self.save_dir = None if save_dir is None else Path(save_dir)
         self.checkpoint_every = checkpoint_every
@@ -102,7 +109,6 @@ class PPOTrainer:
         self.listeners = list(listeners)
         self.progress = Progress()
         self.ppo = PPO(policy, self.config, device=self.peers.device, seed=seed, peers=self.peers)
-        self.policy = policy
         self.collector = Collector(
             env,
             gamma=self.config.gamma,
@@ -128,6 +134,11 @@ class PPOTrainer:
         """Train until so many environment steps were made since the very beginning of the run."""
         if total_timesteps < 1:
             raise ConfigError(f"total_timesteps is {total_timesteps}: there is nothing to train")
+        if not self.ppo.trains(self.policy):
+            raise ConfigError(
+                "the policy took over another network after its trainer was made",
+                hint="call policy.load(path) first, then make PPOTrainer(policy, env)",
+            )
         if resume is not None:
             self.resume(Path(resume))
         else:
@@ -163,7 +174,7 @@ class PPOTrainer:
         """Take everything from a checkpoint: weights, optimiser, generators, curriculum, counters."""
         content = load_checkpoint(path)
         weights = content["policy"]["weights"]
-        check_architecture(self.policy, weights, path)
+        check_weights(self.policy, weights, str(path), hint="use the agent settings that it was trained with")
         self.policy.load_state_dict(weights)
         self.ppo.load_state_dict(content["learner"])
         self.progress.load_state_dict(content["progress"])

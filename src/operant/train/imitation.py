@@ -141,4 +141,4 @@ class _Teller:
 
 def load_or_make(checkpoint: Path | None) -> HierarchicalPolicy:
     """A policy to learn with: that of a checkpoint, or a new one."""
-    return HierarchicalPolicy() if checkpoint is None else HierarchicalPolicy.load(checkpoint)
+    return HierarchicalPolicy() if checkpoint is None else HierarchicalPolicy.from_checkpoint(checkpoint)

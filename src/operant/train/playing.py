@@ -110,7 +110,7 @@ def _play(player: Playing, stop: Any, parent: int) -> None:
             ended.set()
 
     while not ended.is_set():
-        policy = HierarchicalPolicy.load(player.weights)
+        policy = HierarchicalPolicy.from_checkpoint(player.weights)
 
         def act(observation: Observation, policy: HierarchicalPolicy = policy) -> Action:
             with lock:  # one network, one thread at a time

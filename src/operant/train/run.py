@@ -17,7 +17,7 @@ from operant.envs.desktop_env import DesktopFactory, start_desktop
 from operant.envs.rewards import InvalidPenalty, Progress, Reward, RewardHackAlarm, RewardTerm, StepCost
 from operant.envs.vector import DesktopVectorEnv
 from operant.envs.weighted_source import WeightedSource
-from operant.errors import CheckpointError, ConfigError, MissingDependency
+from operant.errors import ConfigError, MissingDependency
 from operant.train.config import EnvironmentConfig, TrainConfig
 from operant.train.preflight import check_new_run, check_writable
 from operant.train.tasks import choose_tasks, stages_of, starting_stage
@@ -138,23 +138,7 @@ def _make_agent(config: TrainConfig, weights: Path | None) -> HierarchicalPolicy
 
     if weights is None:
         return HierarchicalPolicy(config.agent)
-    agent = HierarchicalPolicy.load(weights)
-    if config.agent is not None and agent.config != config.agent:
-        raise CheckpointError(
-            f"{weights} is of an agent with other settings: {_difference(agent.config, config.agent)}",
-            hint="leave the section agent out to take those of the checkpoint",
-        )
-    return agent
-
-
-def _difference(theirs: Any, ours: Any) -> str:
-    """The first setting that differs."""
-    for name in type(ours).model_fields:
-        one, other = getattr(theirs, name), getattr(ours, name)
-        if one != other:
-            inner = _difference(one, other) if hasattr(type(other), "model_fields") else ""
-            return f"{name}.{inner}" if inner else f"{name} is {one!r} there and {other!r} here"
-    return ""
+    return HierarchicalPolicy.from_checkpoint(weights, config.agent)
 
 
 def _reward(config: EnvironmentConfig, gamma: float) -> Reward:

@@ -157,7 +157,7 @@ def test_a_saved_policy_acts_the_same(
     policy: HierarchicalPolicy, observations: list[Observation], tmp_path: Path
 ) -> None:
     policy.save(tmp_path / "a" / "agent.pt")
-    again = HierarchicalPolicy.load(tmp_path / "a" / "agent.pt")
+    again = HierarchicalPolicy.from_checkpoint(tmp_path / "a" / "agent.pt")
     assert again.config == policy.config
     assert again.fingerprint == policy.fingerprint
     assert again.act(observations) == policy.act(observations)
@@ -170,7 +170,7 @@ def test_half_the_size_is_nearly_the_same(
     policy.save(tmp_path / "whole.pt")
     policy.save(tmp_path / "half.pt", half=True)
     assert (tmp_path / "half.pt").stat().st_size < 0.6 * (tmp_path / "whole.pt").stat().st_size
-    again = HierarchicalPolicy.load(tmp_path / "half.pt")
+    again = HierarchicalPolicy.from_checkpoint(tmp_path / "half.pt")
     seen = policy.perceive(observations)
     torch.testing.assert_close(again.value(seen), policy.value(seen), atol=1e-2, rtol=1e-2)
 
@@ -197,26 +197,26 @@ def test_a_malicious_file_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "raw.pt").write_bytes(pickle.dumps(Malicious()))
     for name in ("bad.pt", "raw.pt"):
         with pytest.raises(CheckpointError):
-            HierarchicalPolicy.load(tmp_path / name)
+            HierarchicalPolicy.from_checkpoint(tmp_path / name)
     assert not (tmp_path / "owned").exists()
 
 
 def test_files_that_are_no_checkpoint_say_so(policy: HierarchicalPolicy, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoint"):
-        HierarchicalPolicy.load(tmp_path / "absent.pt")
+        HierarchicalPolicy.from_checkpoint(tmp_path / "absent.pt")
     (tmp_path / "noise.pt").write_bytes(b"PK\x03\x04 not really")
     with pytest.raises(CheckpointError, match="can't be read"):
-        HierarchicalPolicy.load(tmp_path / "noise.pt")
+        HierarchicalPolicy.from_checkpoint(tmp_path / "noise.pt")
     torch.save({"some": "thing"}, tmp_path / "other.pt")
     with pytest.raises(CheckpointError, match="not a checkpoint"):
-        HierarchicalPolicy.load(tmp_path / "other.pt")
+        HierarchicalPolicy.from_checkpoint(tmp_path / "other.pt")
     torch.save({**policy.state(), "version": 99}, tmp_path / "future.pt")
     with pytest.raises(CheckpointError, match="version 99"):
-        HierarchicalPolicy.load(tmp_path / "future.pt")
+        HierarchicalPolicy.from_checkpoint(tmp_path / "future.pt")
     wider = SMALL.model_copy(update={"encoder": SMALL.encoder.model_copy(update={"width": 64})})
     torch.save({**policy.state(), "config": wider.model_dump_json()}, tmp_path / "wider.pt")
     with pytest.raises(CheckpointError, match="another network"):
-        HierarchicalPolicy.load(tmp_path / "wider.pt")
+        HierarchicalPolicy.from_checkpoint(tmp_path / "wider.pt")
     with pytest.raises(CheckpointError, match="no checkpoint"):
         HierarchicalAgent(tmp_path / "absent.pt")
 
@@ -225,3 +225,83 @@ def test_a_text_model_that_is_not_there_is_a_config_error(tmp_path: Path) -> Non
     config = HierarchicalConfig(encoder=SMALL.encoder.model_copy(update={"text": str(tmp_path / "bert")}))
     with pytest.raises(ConfigError, match=r"encoder\.text"):
         HierarchicalPolicy(config)
+
+
+class TestLoadInPlace:
+    @pytest.fixture
+    def path(self, policy: HierarchicalPolicy, tmp_path: Path) -> Path:
+        policy.save(tmp_path / "agent.pt")
+        return tmp_path / "agent.pt"
+
+    def test_a_default_policy_takes_over_the_shipped_checkpoint(self) -> None:
+        shipped = HierarchicalPolicy.from_checkpoint(DEFAULT)
+        policy = HierarchicalPolicy()
+        assert policy.fingerprint != shipped.fingerprint
+        assert policy.load(DEFAULT) is policy
+        assert policy.fingerprint == shipped.fingerprint
+
+    def test_a_default_policy_takes_over_other_settings(
+        self, policy: HierarchicalPolicy, path: Path, observations: list[Observation]
+    ) -> None:
+        fresh = HierarchicalPolicy()
+        fresh.gradient_checkpointing()
+        fresh.load(path)
+        assert fresh.config == SMALL
+        assert fresh.perception.config == SMALL.encoder
+        assert fresh.fingerprint == policy.fingerprint
+        assert fresh.encoder.gradient_checkpointing
+        assert fresh.training
+        assert fresh.eval().act(observations) == policy.act(observations)
+
+    def test_settings_that_were_given_are_kept(self, path: Path) -> None:
+        explicit = HierarchicalPolicy(HierarchicalConfig())
+        before = explicit.fingerprint
+        with pytest.raises(CheckpointError, match="other settings") as caught:
+            explicit.load(path)
+        for told in ("encoder.width is 32 there and 128 here", "encoder.vocabulary is 512 there"):
+            assert told in caught.value.message
+        assert caught.value.hint is not None
+        assert "from_checkpoint" in caught.value.hint
+        assert explicit.fingerprint == before
+
+    def test_only_the_first_checkpoint_decides_the_settings(self, path: Path) -> None:
+        fresh = HierarchicalPolicy().load(path)
+        before = fresh.fingerprint
+        with pytest.raises(CheckpointError, match="other settings"):
+            fresh.load(DEFAULT)
+        assert fresh.fingerprint == before
+
+    def test_the_parameters_stay_the_same_objects(self, path: Path) -> None:
+        """An optimiser that has them goes on with the loaded weights."""
+        policy = HierarchicalPolicy(SMALL)
+        before = list(policy.parameters())
+        policy.load(path)
+        assert all(one is other for one, other in zip(before, policy.parameters(), strict=True))
+
+    @pytest.mark.parametrize("fresh", [True, False], ids=["default", "configured"])
+    def test_weights_with_missing_or_extra_names(
+        self, policy: HierarchicalPolicy, tmp_path: Path, fresh: bool
+    ) -> None:
+        mine = HierarchicalPolicy(None if fresh else SMALL)
+        before = mine.fingerprint
+        state = policy.state()
+        name = next(iter(state["weights"]))
+        state["weights"]["intruder"] = state["weights"].pop(name)
+        torch.save(state, tmp_path / "edited.pt")
+        with pytest.raises(CheckpointError, match=f"lacks {name}; it also has intruder") as caught:
+            mine.load(tmp_path / "edited.pt")
+        assert caught.value.hint
+        assert mine.fingerprint == before
+        assert mine.config == (HierarchicalConfig() if fresh else SMALL)
+        for weights in (None, [1, 2]):
+            torch.save({**state, "weights": weights}, tmp_path / "empty.pt")
+            with pytest.raises(CheckpointError, match="no weights by name"):
+                mine.load(tmp_path / "empty.pt")
+
+    def test_a_device_that_is_not_there(self, path: Path) -> None:
+        if torch.cuda.is_available():
+            pytest.skip("there is one")
+        with pytest.raises(ConfigError, match="no device cuda"):
+            HierarchicalPolicy().load(path, device="cuda")
+        with pytest.raises(ConfigError, match="no device cuda"):
+            HierarchicalPolicy.from_checkpoint(path, device="cuda")

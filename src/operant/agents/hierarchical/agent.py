@@ -110,5 +110,5 @@ def _load(path: Path) -> HierarchicalPolicy:
         raise CheckpointError(f"there is no checkpoint {path}", hint=hint) from error
     with _loading:
         if key not in _loaded:
-            _loaded[key] = HierarchicalPolicy.load(path)
+            _loaded[key] = HierarchicalPolicy.from_checkpoint(path)
         return _loaded[key]

@@ -2,7 +2,12 @@
 
 >>> policy = HierarchicalPolicy()                                  # doctest: +SKIP
 >>> action = policy.act(observation, deterministic=True)           # doctest: +SKIP
->>> policy.save("agent.pt"); policy = HierarchicalPolicy.load("agent.pt")   # doctest: +SKIP
+>>> policy.save("agent.pt")                                        # doctest: +SKIP
+>>> policy.load("agent.pt")                                        # doctest: +SKIP
+>>> policy = HierarchicalPolicy.from_checkpoint("agent.pt")        # doctest: +SKIP
+
+``load`` fills a policy in place. One that was made without settings takes over those of the first checkpoint that it
+loads; one that was made with settings keeps to them, and a checkpoint of another agent is an error.
 """
 
 from __future__ import annotations
@@ -27,6 +32,8 @@ from operant.agents.hierarchical.meta_actions import TEXT_BYTES, MetaActions
 from operant.agents.hierarchical.perception import Perception
 from operant.agents.hierarchical.worker import Worker
 from operant.agents.trainable import Judged, Sampled, Screens, Tensors, TrainablePolicy
+from operant.agents.weights import check_weights
+from operant.config.base import differences
 from operant.envs.canonical_actions import CanonicalActions
 from operant.errors import CheckpointError, ConfigError
 from operant.types import Action, Observation
@@ -35,6 +42,8 @@ __all__ = ["FORMAT", "VERSION", "HierarchicalPolicy"]
 
 FORMAT = "operant-hierarchical"
 VERSION = 6
+#: What follows from the settings.
+PARTS = ("config", "perception", "meta", "encoder", "manager", "worker")
 
 
 class HierarchicalPolicy(TrainablePolicy):
@@ -42,6 +51,7 @@ class HierarchicalPolicy(TrainablePolicy):
 
     def __init__(self, config: HierarchicalConfig | None = None) -> None:
         super().__init__()
+        self._adopts = config is None
         self.config = config if config is not None else HierarchicalConfig()
         self.perception = Perception(self.config)
         self.meta = MetaActions(self.config)
@@ -203,51 +213,50 @@ class HierarchicalPolicy(TrainablePolicy):
 
     @classmethod
     def from_state(cls, state: Any, where: str = "the checkpoint") -> HierarchicalPolicy:
-        if isinstance(state, dict) and isinstance(state.get("policy"), dict):
-            state = state["policy"]  # a trainer's checkpoint holds one
-        if not isinstance(state, dict) or state.get("format") != FORMAT:
-            raise CheckpointError(f"{where} is not a checkpoint of the hierarchical agent")
-        if state.get("version") != VERSION:
-            raise CheckpointError(
-                f"{where} has version {state.get('version')}, this is version {VERSION}",
-                hint="train again, or load it with the release that wrote it",
-            )
-        try:
-            config = HierarchicalConfig.model_validate_json(state["config"])
-        except ValueError as error:
-            raise CheckpointError(f"{where} has a configuration that can't be read: {error}") from error
+        """A policy of what ``state`` gave."""
+        config, weights = _opened(state, where)
         policy = cls(config)
-        try:
-            policy.load_state_dict(state["weights"])
-        except (RuntimeError, KeyError, TypeError, AttributeError) as error:
-            raise CheckpointError(
-                f"{where} was made for another network: {str(error).splitlines()[-1].strip()}",
-                hint="its encoder or heads differ from its own configuration",
-            ) from error
+        policy._take(weights, where)
         return policy
 
     @classmethod
-    def load(cls, path: str | Path, device: str | torch.device = "cpu") -> HierarchicalPolicy:
-        """Only tensors and plain values are read: a file can't run code."""
+    def from_checkpoint(
+        cls,
+        path: str | Path,
+        config: HierarchicalConfig | None = None,
+        *,
+        device: str | torch.device = "cpu",
+    ) -> HierarchicalPolicy:
+        """The policy of a file, ready to act. If ``config`` is given, it must be that of the checkpoint."""
+        state, where = _read(path), str(path)
+        if config is not None:
+            _check_settings(_opened(state, where)[0], config, where)
+        return cls.from_state(state, where)._moved(device).eval()
+
+    def load(self, path: str | Path, *, device: str | torch.device | None = None) -> HierarchicalPolicy:
+        """Take over a checkpoint in place, on the device where this policy is; a failure changes nothing."""
+        state, where = _read(path), str(path)
+        config, weights = _opened(state, where)
+        if config == self.config:
+            self._take(weights, where)
+        elif not self._adopts:
+            _check_settings(config, self.config, where)
+        else:
+            other = type(self).from_state(state, where).to(self.device).train(self.training)
+            other.gradient_checkpointing(self.encoder.gradient_checkpointing)
+            for name in PARTS:
+                setattr(self, name, getattr(other, name))
+        self._adopts = False
+        return self if device is None else self._moved(device)
+
+    def _take(self, weights: Any, where: str) -> None:
+        check_weights(self, weights, where, hint="its weights do not belong to its own settings")
+        self.load_state_dict(weights)
+
+    def _moved(self, device: str | torch.device) -> HierarchicalPolicy:
         try:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-        except FileNotFoundError as error:
-            raise CheckpointError(f"there is no checkpoint {path}") from error
-        except (
-            OSError,
-            RuntimeError,
-            EOFError,
-            ValueError,
-            pickle.UnpicklingError,
-            zipfile.BadZipFile,
-        ) as error:
-            raise CheckpointError(
-                f"{path} can't be read as a checkpoint: {str(error).splitlines()[0][:160]}",
-                hint="it is damaged, or holds more than tensors",
-            ) from error
-        try:
-            return cls.from_state(state, str(path)).to(device).eval()
-        except RuntimeError as error:
+            return self.to(device)
+        except (RuntimeError, AssertionError) as error:
             raise ConfigError(f"there is no device {device}: {str(error).splitlines()[0]}") from error
 
     @property
@@ -258,3 +267,54 @@ class HierarchicalPolicy(TrainablePolicy):
             digest.update(name.encode())
             digest.update(part.detach().cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()[:16]
+
+
+def _read(path: str | Path) -> Any:
+    """Only tensors and plain values are read: a file can't run code."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError as error:
+        raise CheckpointError(f"there is no checkpoint {path}") from error
+    except (
+        OSError,
+        RuntimeError,
+        EOFError,
+        ValueError,
+        pickle.UnpicklingError,
+        zipfile.BadZipFile,
+    ) as error:
+        raise CheckpointError(
+            f"{path} can't be read as a checkpoint: {str(error).splitlines()[0][:160]}",
+            hint="it is damaged, or holds more than tensors",
+        ) from error
+
+
+def _opened(state: Any, where: str) -> tuple[HierarchicalConfig, Any]:
+    """The settings and the weights of what was read."""
+    if isinstance(state, dict) and isinstance(state.get("policy"), dict):
+        state = state["policy"]  # a trainer's checkpoint holds one
+    if not isinstance(state, dict) or state.get("format") != FORMAT:
+        raise CheckpointError(
+            f"{where} is not a checkpoint of the hierarchical agent",
+            hint="one that policy.save(path) or operant train hierarchical wrote",
+        )
+    if state.get("version") != VERSION:
+        raise CheckpointError(
+            f"{where} has version {state.get('version')}, this is version {VERSION}",
+            hint="train again, or load it with the release that wrote it",
+        )
+    try:
+        config = HierarchicalConfig.model_validate_json(state["config"])
+    except (ValueError, KeyError) as error:
+        raise CheckpointError(f"{where} has a configuration that can't be read: {error}") from error
+    return config, state.get("weights")
+
+
+def _check_settings(theirs: HierarchicalConfig, ours: HierarchicalConfig, where: str) -> None:
+    told = differences(theirs, ours)
+    if told:
+        raise CheckpointError(
+            f"{where} is of an agent with other settings: {'; '.join(told)}",
+            hint="leave the agent's settings out to take those of the checkpoint: "
+            "HierarchicalPolicy.from_checkpoint(path), or no section agent in the file",
+        )
