@@ -35,10 +35,9 @@ def test_an_agent_that_only_says_done_has_not_succeeded(serve: Serve) -> None:
 def test_nobody_checks_a_free_instruction(serve: Serve) -> None:
     client = serve(agent="done")
     said = client.post(COMPLETE, json={"instruction": "Make tea"}).json()
-    assert (said["success"], said["verified"], said["judge"]) == (True, False, "agent")
-    assert "nobody has checked" in said["why"]
-    given_up = client.post(COMPLETE, json={"instruction": "Make tea", "model": "fail"}).json()
-    assert (given_up["success"], given_up["verified"]) == (False, False)
+    assert (said["success"], said["verified"], said["judge"]) == (None, False, "agent")
+    assert "says that it is done" in said["why"]
+    assert "can't be checked" in said["why"]
 
 
 def test_an_episode_is_there_when_the_answer_is(serve: Serve) -> None:
@@ -63,7 +62,7 @@ def test_secrets_reach_the_desktop_and_nothing_else(serve: Serve, tmp_path: Any)
     session = client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).json()["id"]
     body = {"instruction": "enter hunter2 now", "secrets": ["hunter2"], "session": session}
     said = client.post(COMPLETE, json=body)
-    assert said.json()["success"]
+    assert said.json()["claimed"]
     assert "hunter2" not in said.text
     desktop = client.runtime.sessions.find(session).desktop  # type: ignore[attr-defined]
     assert "hunter2" in desktop.accessibility().find("text").text

@@ -180,6 +180,28 @@ def test_a_person_takes_over_from_the_agent(page: Page, service: Served) -> None
     service.runtime.sessions.end(session)
 
 
+def test_criteria_in_the_form_decide(page: Page, service: Served) -> None:
+    session = leased(page, service)
+    service.runtime.models.switch("done")
+    page.get_by_label("Instruction").fill("Open the calculator")
+    criteria = page.get_by_label("Success criteria (JSON)")
+    criteria.fill('{"window_titel": "Calculator"}')
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("alert")).to_contain_text("did you mean 'window_title'?")
+    assert all(one.session != session.id for one in service.runtime.attempts.list())
+    criteria.fill('{"window_title": "Calculator"')
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("alert")).to_contain_text("line 1")
+    criteria.fill('{"window_title": "Calculator"}')
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("status")).to_contain_text("failure, verified")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    criteria.fill("")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("status")).to_contain_text("not verified, claimed")
+    service.runtime.sessions.end(session)
+
+
 def test_a_run_is_started_and_stopped(page: Page, service: Served) -> None:
     page.goto(service.url + "/training")
     page.get_by_label("Steps").fill("1000000")

@@ -124,3 +124,9 @@ def test_auto_approve_does_not_ask(serve: Serve, screen: Screen) -> None:
     assert (refused.status_code, refused.json()["code"]) == (403, "live_screen_refused")
     task = client.post("/api/v1/agent/complete-task", json={"task_id": "fake/press-button-v1", **live})
     assert task.status_code == 403
+    command = {"success_criteria": {"command_output": {"command": ["id"], "contains": "uid"}}}
+    for path, body in (
+        ("/api/v1/agent/complete-task", {"instruction": "x", **live, **command}),
+        (f"{SESSIONS}/live/check", command),
+    ):
+        assert client.post(path, json=body).status_code == 403

@@ -125,7 +125,7 @@ class TaskEnvironment:
 
     def _judge(self, action: Action | None, terminated: bool) -> tuple[Outcome, Verdict]:
         outcome, verdict = self._verdict(action, terminated)
-        if outcome in (Outcome.FAILURE, Outcome.TRUNCATED):
+        if outcome is not Outcome.SUCCESS:
             self._blame_the_desktop()
         return outcome, verdict
 

@@ -66,6 +66,7 @@ STATUS: dict[type[errors.OperantError], tuple[int, str]] = {
     errors.InvalidPath: (422, "invalid_path"),
     errors.ConfigError: (422, "invalid_setting"),
     errors.TaskError: (422, "invalid_task"),
+    errors.VerifierError: (409, "not_verifiable"),
     errors.ApplicationError: (409, "application_failed"),
     errors.AgentError: (503, "agent_failed"),
     errors.DesktopError: (503, "desktop_failed"),

@@ -12,7 +12,7 @@ from operant.actions.json_actions import to_json
 from operant.errors import OperantError
 from operant.rollout.describe import describe
 from operant.rollout.episode import EpisodeResult, Step
-from operant.service.attempts.free import is_free
+from operant.service.attempts.free import is_checked
 from operant.service.masking import mask_text
 from operant.tasks.task import Task
 from operant.types import ActionKind, Observation, Outcome, Size
@@ -29,16 +29,23 @@ class Status:
 
 @dataclass(frozen=True)
 class Result:
-    """How it ended, and on whose word."""
+    """How it ended."""
 
-    success: bool
-    verified: bool
+    success: bool | None
+    """What the criteria found; None where they could not be asked."""
+    claimed: bool
+    """Whether the agent said that it is done."""
     judge: str
-    """``criteria`` or ``agent``."""
+    """``criteria``, or ``agent`` where there are none."""
     outcome: str
     why: str
     reward: float
     episode: str
+
+    @property
+    def verified(self) -> bool:
+        """Whether somebody other than the agent checked it."""
+        return self.success is not None
 
 
 @dataclass(eq=False)
@@ -73,8 +80,9 @@ class Attempt:
         return mask_text(self.task.instruction, self.secrets)
 
     @property
-    def free(self) -> bool:
-        return is_free(self.task)
+    def checked(self) -> bool:
+        """Whether criteria decide about it."""
+        return is_checked(self.task)
 
     def move(self, status: str, *, result: Result | None = None, error: OperantError | None = None) -> None:
         with self.changed:
@@ -94,29 +102,24 @@ class Attempt:
             self.changed.wait_for(lambda: len(self.steps) > seen or self.over, timeout_s)
 
     def judge(self, result: EpisodeResult, episode: str) -> Result:
-        """The criteria decide; where there are none, what the agent said is told as what it is."""
-        if not self.free:
-            known = result.outcome in (Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED)
-            return Result(
-                result.success, known, "criteria", result.outcome.value, result.why, result.reward, episode
-            )
-        said_done = (
-            self.last is not None
-            and self.last.action is not None
-            and self.last.action.kind in (ActionKind.DONE, ActionKind.ANSWER)
-        )
-        if result.outcome is Outcome.VERIFIER_ERROR:
-            why = "the agent says that it is done" if said_done else "the agent ran out of steps"
-            why += "; " + result.why
-        else:
-            why = result.why
-        return Result(said_done, False, "agent", result.outcome.value, why, result.reward, episode)
+        """The criteria decide. Where there are none, what the agent said is told as what it is: a claim."""
+        last = self.last.action if self.last is not None else None
+        claimed = last is not None and last.kind in (ActionKind.DONE, ActionKind.ANSWER)
+        success: bool | None = None
+        why = result.why
+        if not self.checked and result.outcome is Outcome.VERIFIER_ERROR:
+            why = f"the agent {'says that it is done' if claimed else 'ran out of steps'}; {why}"
+        elif self.checked and result.outcome in (Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED):
+            success = result.success
+        judge = "criteria" if self.checked else "agent"
+        return Result(success, claimed, judge, result.outcome.value, why, result.reward, episode)
 
     # What the loop tells.
 
     def begin(self, task: Task) -> None:
         with self.changed:
             self.steps.clear()  # another try after a machine's failure begins anew
+            self.last = None
 
     def look(self, observation: Observation) -> None:
         pass

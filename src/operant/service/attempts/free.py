@@ -1,13 +1,19 @@
-"""Instructions that somebody just says. Nobody can check those, so the agent's own word is all there is."""
+"""Instructions that somebody just says, with or without criteria to check them by.
+
+Without criteria nobody can tell whether it worked. What the agent says of itself is then a claim, not a success.
+"""
 
 from __future__ import annotations
 
-from operant.errors import VerifierError
+from dataclasses import replace
+
+from operant.errors import RequestForbidden, VerifierError
+from operant.service.sessions.session import Session
 from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.task import Task
 from operant.types import Difficulty
 
-__all__ = ["FREE", "free_task", "is_free"]
+__all__ = ["FREE", "free_task", "is_checked", "is_free", "task_for"]
 
 FREE = "free/instruction-v1"
 
@@ -16,13 +22,32 @@ class NobodyKnows(Criterion):
     """Neither success nor failure is known, and the episode says so."""
 
     def check(self, world: World) -> Verdict:
-        raise VerifierError("a free instruction has no criteria, so nobody has checked it")
+        raise VerifierError("a free instruction without criteria can't be checked")
 
 
-def free_task(instruction: str, max_steps: int) -> Task:
+def free_task(instruction: str, max_steps: int, success: Criterion | None = None) -> Task:
     """A task that begins from whatever is on the screen."""
-    return Task(FREE, instruction, Difficulty.of_steps(max_steps), NobodyKnows(), max_steps=max_steps)
+    return Task(
+        FREE, instruction, Difficulty.of_steps(max_steps), success or NobodyKnows(), max_steps=max_steps
+    )
 
 
 def is_free(task: Task) -> bool:
     return task.id == FREE
+
+
+def is_checked(task: Task) -> bool:
+    """Whether criteria decide about it."""
+    return not isinstance(task.success, NobodyKnows)
+
+
+def task_for(session: Session, task: Task) -> Task:
+    """The task as it is done in that session, whose criteria decide about an instruction that has none."""
+    if not is_checked(task) and session.success is not None:
+        task = replace(task, success=session.success)
+    if session.live and is_checked(task):
+        raise RequestForbidden(
+            "set-ups and criteria work in sandboxed desktops only, not on the screen of this machine",
+            hint="give an instruction without success_criteria, or name another session",
+        )
+    return task

@@ -6,8 +6,10 @@ from typing import Any
 
 from nicegui import ui
 
-from operant.errors import DesktopError, OperantError
-from operant.service.attempts.free import free_task
+from operant.errors import DesktopError, OperantError, TaskError
+from operant.service.attempts.attempt import Attempt
+from operant.service.attempts.criteria import criterion_of_text
+from operant.service.attempts.free import free_task, task_for
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
 from operant.service.sessions.session import Session
 from operant.types import Action
@@ -35,6 +37,7 @@ KEYS = (
 )
 PROGRAMS = ("galculator", "mousepad", "pcmanfm", "xterm", "chromium")
 STEPS = 20
+CRITERIA = '{"window_title": "Calculator"}'
 
 
 def register() -> None:
@@ -127,12 +130,20 @@ async def _do(session: Session, action: Action, *, secret: bool = False) -> None
 def _work(session: Session) -> None:
     with ui.column().classes("op-card gap-3"):
         ui.label("Let the agent work here").classes("text-base font-semibold")
-        with ui.row().classes("op-row no-wrap"):
-            wish = (
-                ui.input("Instruction", placeholder="Compute 15 + 27").props("outlined dense").classes("grow")
-            )
+        with ui.row().classes("op-row"):
+            wish = ui.input("Instruction", placeholder="Open calculator and compute 15 + 27")
+            wish.props("outlined dense").classes("grow").style("min-width: 220px")
             start = ui.button("Start", icon="play_arrow").props("unelevated")
             stop = ui.button("Stop", icon="stop").props("flat color=negative")
+        criteria = (
+            ui.textarea("Success criteria (JSON)", placeholder=CRITERIA)
+            .props(
+                'outlined dense autogrow input-style="font-family: monospace; min-height: 2.6em" '
+                f"hint='For example {CRITERIA}, as in config/tasks.json. Left empty, nobody checks what the agent says.'"
+            )
+            .classes("w-full")
+        )
+        told = ui.label("").classes("op-sub").props("role=status")
         with ui.row().classes("op-keys items-center"):
             ui.label("Open:").classes("op-sub")
             for name in PROGRAMS:
@@ -140,16 +151,29 @@ def _work(session: Session) -> None:
                     "outline no-caps dense"
                 )
 
+        started: list[Attempt] = []
+
         def begin() -> None:
             service = runtime()
             if not wish.value:
                 ui.notify("Say what to do first.", type="warning")
                 return
             try:
-                task = free_task(wish.value, STEPS)
-                service.attempts.start(task, service.models.current, deterministic=True, session=session)
+                success = criterion_of_text(criteria.value or "")
+            except TaskError as error:
+                criteria.error = ": ".join([error.message, *([error.hint] if error.hint else [])])
+                return
+            criteria.error = None
+            try:
+                task = task_for(session, free_task(wish.value, STEPS, success))
+                started[:] = [
+                    service.attempts.start(task, service.models.current, deterministic=True, session=session)
+                ]
             except OperantError as error:
                 ui.notify(error.message, type="negative", caption=error.hint or "")
+
+        def tell() -> None:
+            told.text = _told(started[0]) if started else ""
 
         def end() -> None:
             if session.attempt:
@@ -157,6 +181,17 @@ def _work(session: Session) -> None:
 
         start.on_click(begin)
         stop.on_click(end)
+        ui.timer(0.5, tell)
+
+
+def _told(attempt: Attempt) -> str:
+    """How it went, in the words of the API."""
+    if attempt.result is None:
+        return f"{attempt.status}: {attempt.error.message}" if attempt.error else attempt.status
+    result = attempt.result
+    if result.verified:
+        return f"{'success' if result.success else 'failure'}, verified: {result.why}"
+    return f"not verified, {'claimed' if result.claimed else 'not claimed'}: {result.why}"
 
 
 async def _open(session: Session, program: str) -> None:

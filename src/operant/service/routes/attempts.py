@@ -10,9 +10,9 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
-from operant.errors import RequestForbidden
 from operant.service.attempts.attempt import Attempt, Status
-from operant.service.attempts.free import free_task
+from operant.service.attempts.criteria import criterion_of_client
+from operant.service.attempts.free import free_task, task_for
 from operant.service.inference.predictor import Predictor
 from operant.service.masking import mask_text
 from operant.service.problems import PROBLEMS
@@ -62,14 +62,11 @@ def _prepare(runtime: Runtime, asked: CompleteTaskRequest) -> tuple[Task, Predic
     if asked.task_id is not None:
         task = runtime.catalogue.task(asked.task_id, asked.seed, asked.split, asked.max_steps)
     else:
-        task = free_task(asked.instruction or "", asked.max_steps or FREE_STEPS)
+        success = criterion_of_client(asked.success_criteria) if asked.success_criteria is not None else None
+        task = free_task(asked.instruction or "", asked.max_steps or FREE_STEPS, success)
     predictor = runtime.models.load(asked.model) if asked.model else runtime.models.current
     session = runtime.sessions.find(asked.session) if asked.session else None
-    if session is not None and session.live and asked.task_id is not None:
-        raise RequestForbidden(
-            "tasks with a set-up run in sandboxed desktops only", hint="give an instruction instead"
-        )
-    return task, predictor, session
+    return task if session is None else task_for(session, task), predictor, session
 
 
 @router.get("/attempts", response_model=list[AttemptView])
@@ -138,7 +135,8 @@ def view_of(attempt: Attempt, *, status: str | None = None, secrets: list[str] |
         instruction=mask_text(attempt.task.instruction, hidden),
         model=attempt.model,
         session=attempt.session,
-        success=result.success if result else False,
+        success=result.success if result else None,
+        claimed=result.claimed if result else False,
         verified=result.verified if result else False,
         judge=JUDGES[result.judge] if result else "nobody yet",
         outcome=result.outcome if result else None,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Path, Query, Response
 
-from operant.errors import DesktopError, LiveScreenRefused, PoolExhausted
+from operant.desktop.sandbox import SandboxDesktop
+from operant.errors import DesktopError, LiveScreenRefused, PoolExhausted, TaskError, VerifierError
+from operant.service.attempts.criteria import criterion_of_client
 from operant.service.pictures import Encoding, encode_picture
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
@@ -14,6 +16,8 @@ from operant.service.runtime import Runtime
 from operant.service.schemas.sessions import (
     ApprovalAnswer,
     ApprovalView,
+    CheckRequest,
+    CheckView,
     ControlRequest,
     LaunchRequest,
     SessionRequest,
@@ -21,6 +25,7 @@ from operant.service.schemas.sessions import (
     WindowView,
 )
 from operant.service.sessions.session import Session
+from operant.tasks.criteria.base import World
 
 __all__ = ["router", "view_of"]
 
@@ -44,6 +49,7 @@ async def create_session(asked: SessionRequest, runtime: RuntimeDep, response: R
 
 
 def _create(runtime: Runtime, asked: SessionRequest) -> SessionView:
+    success = None if asked.success_criteria is None else criterion_of_client(asked.success_criteria)
     if asked.dry_run:
         status = runtime.pool_status
         if status is None or status.ready == 0:
@@ -56,6 +62,7 @@ def _create(runtime: Runtime, asked: SessionRequest) -> SessionView:
             instruction="", model="", taken_over=False, stream="", frame="",
         )  # fmt: skip
     session = runtime.sessions.create(ttl_s=asked.ttl_s)
+    session.success = success
     if asked.launch:
         try:
             _launch(runtime, session, asked.launch)
@@ -169,6 +176,34 @@ def _launch(runtime: Runtime, session: Session, command: list[str]) -> WindowVie
         height=window.height,
         focused=window.focused,
     )
+
+
+@router.post("/sessions/{name}/check", response_model=CheckView)
+async def check(name: Name, asked: CheckRequest, runtime: RuntimeDep) -> CheckView:
+    """Whether criteria hold in a sandboxed desktop now. Looking changes nothing."""
+    return await runtime.at_desk(_check, runtime, name, asked)
+
+
+def _check(runtime: Runtime, name: str, asked: CheckRequest) -> CheckView:
+    given = asked.success_criteria
+    wanted = None if given is None else criterion_of_client(given)
+    session = runtime.sessions.find(name)
+    wanted = wanted or session.success
+    if wanted is None:
+        raise TaskError(
+            f"the session {session.id} has no criteria", hint="send success_criteria, as in config/tasks.json"
+        )
+    if session.live:
+        raise LiveScreenRefused("criteria look into sandboxed desktops only")
+    try:
+        with session.hands():
+            verdict = wanted.check(World(cast(SandboxDesktop, session.desktop), asked.answer))
+    except DesktopError as error:
+        runtime.sessions.broken(session, error)
+        raise
+    except OSError as error:
+        raise VerifierError(f"the criteria could not be evaluated: {error}") from error
+    return CheckView(success=verdict.holds, why=verdict.why)
 
 
 @router.post("/sessions/{name}/control", response_model=SessionView)

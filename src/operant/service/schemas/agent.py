@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from operant.service.schemas.base import Given, Pair, Taken
+from operant.service.schemas.base import Criteria, Given, Pair, Taken
 
 __all__ = [
     "AttemptView",
@@ -155,13 +155,22 @@ class CompleteTaskRequest(Taken):
         json_schema_extra={
             "examples": [
                 {"task_id": "core/calculator-type-sum-v1", "max_steps": 20},
+                {
+                    "instruction": "Open the calculator application",
+                    "success_criteria": {"window_title": "Calculator"},
+                    "max_steps": 20,
+                },
                 {"instruction": "Open calculator and compute 15 + 27", "max_steps": 20, "wait": False},
             ]
         }
     )
 
     instruction: str | None = Field(None, min_length=1, max_length=4000)
-    """What is wanted, in words. Nobody can check those, so the answer is the agent's own word."""
+    """What is wanted, in words. Without success_criteria nobody can check it, and success stays null."""
+    success_criteria: Criteria = None
+    """How to tell whether the instruction was carried out, as in config/tasks.json: {"window_title": "Calculator"},
+    {"file_exists": "output.txt"}. Several must all hold. Checked when the agent has said that it is done, or has no
+    steps left."""
     task_id: str | None = Field(None, min_length=1, max_length=200)
     """A task of a suite, whose criteria decide."""
     seed: int = Field(0, ge=0, le=2**31 - 1)
@@ -187,6 +196,8 @@ class CompleteTaskRequest(Taken):
     def _one_of_both(self) -> CompleteTaskRequest:
         if (self.instruction is None) == (self.task_id is None):
             raise ValueError("give an instruction or a task_id, and not both")
+        if self.task_id is not None and self.success_criteria is not None:
+            raise ValueError("a task_id has criteria of its own; leave success_criteria away")
         return self
 
 
@@ -213,12 +224,15 @@ class AttemptView(Given):
     instruction: str
     model: str
     session: str | None
-    success: bool
-    """Meaningful once it is finished; see ``judge``."""
+    success: bool | None
+    """What the criteria found. Null until it is finished, where there are no criteria, and where they could not be
+    asked because the machine failed."""
     verified: bool
-    """Whether somebody other than the agent checked it."""
+    """Whether the criteria were asked; then ``success`` is true or false."""
+    claimed: bool
+    """Whether the agent said that it is done. Nobody else may have looked."""
     judge: Literal["criteria", "agent", "nobody yet"]
-    """Whose word ``success`` is."""
+    """Who decides: the criteria, or nobody but the agent where there are none."""
     outcome: str | None
     why: str
     reward: float

@@ -6,11 +6,13 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from operant.service.schemas.base import Given, Pair, Taken
+from operant.service.schemas.base import Criteria, Given, Pair, Taken
 
 __all__ = [
     "ApprovalAnswer",
     "ApprovalView",
+    "CheckRequest",
+    "CheckView",
     "ControlRequest",
     "LaunchRequest",
     "SessionRequest",
@@ -22,14 +24,44 @@ __all__ = [
 class SessionRequest(Taken):
     """Lease a desktop."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"ttl_s": 300, "launch": ["mousepad"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"ttl_s": 300, "launch": ["mousepad"]},
+                {"success_criteria": {"window_title": "Calculator"}},
+            ]
+        }
+    )
 
     ttl_s: float | None = Field(None, ge=1, le=86_400)
     """Seconds after its last use that it ends."""
     launch: list[str] | None = Field(None, min_length=1, max_length=64)
     """A program to open in it, with its arguments."""
+    success_criteria: Criteria = None
+    """What is to be reached in it, as in config/tasks.json. Decides about instructions in this session that bring no
+    criteria, and POST .../check asks it at any time."""
     dry_run: bool = False
     """Only say whether a desktop is free."""
+
+
+class CheckRequest(Taken):
+    """Ask criteria about a session's desktop as it is now."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"success_criteria": {"file_exists": "output.txt"}}]}
+    )
+
+    success_criteria: Criteria = None
+    """As in config/tasks.json; the session's own by default."""
+    answer: str | None = Field(None, max_length=4000)
+    """What somebody reports in words, for criteria that ask for an answer."""
+
+
+class CheckView(Given):
+    """What the criteria found."""
+
+    success: bool
+    why: str
 
 
 class WindowView(Given):

@@ -25,6 +25,7 @@ from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpi
 from operant.rollout.describe import describe
 from operant.service.masking import mask_action
 from operant.service.sessions.changes import Box, changed_box, changed_share, window_changes
+from operant.tasks.criteria.base import Criterion
 from operant.types import Action, Deed, Observation, Size
 
 __all__ = ["Event", "Performed", "Session"]
@@ -84,6 +85,7 @@ class Session:
         self.model = ""
         self.taken_over = False
         self.closed = False
+        self.success: Criterion | None = None  # decides about instructions that bring no criteria
         self.seen: Observation | None = None  # by an agent that was asked for one action
         self._desktop = desktop
         self._renew, self._release, self._approve = renew, release, approve

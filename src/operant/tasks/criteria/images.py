@@ -43,9 +43,11 @@ class ImageSimilar(FileQuestion):
             raise TaskError(f"there is no reference picture {self.reference_path}")
         if self.reference_base64 is not None:
             try:
-                base64.b64decode(self.reference_base64, validate=True)
+                _opened(base64.b64decode(self.reference_base64, validate=True), "reference_base64")
             except (binascii.Error, ValueError) as error:
                 raise TaskError(f"reference_base64 is not base64: {error}") from error
+            except (Refuted, NoEvidence) as reason:
+                raise TaskError(str(reason), hint=f"formats: {', '.join(FORMATS)}") from reason
         return self
 
     def look(self, world: World) -> Verdict:
