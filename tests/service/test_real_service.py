@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +13,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.service.browser import chromium
 from tests.service.conftest import wait_for
+from tests.service.process import serving
 
 pytestmark = [pytest.mark.x11, pytest.mark.timeout(240)]
 
@@ -23,49 +21,16 @@ TOKEN = "a-token-of-some-length"
 TASK = "core/calculator-type-sum-v1"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def start(root: Path, *more: str, **environment: str) -> tuple[subprocess.Popen[bytes], str]:
-    port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "operant", "serve", "--port", str(port), "--desktops", "2", *more],
-        cwd=root,
-        env={**os.environ, "LOG_FORMAT": "json", **environment},
-        stderr=open(root / "log.jsonl", "wb"),  # noqa: SIM115 - the process holds it
-    )
-    return process, f"http://127.0.0.1:{port}"
-
-
-def is_ready(process: subprocess.Popen[bytes], url: str, headers: dict[str, str]) -> bool:
-    assert process.poll() is None, "the service has ended"
-    try:
-        return httpx.get(f"{url}/ready", headers=headers).status_code == 200
-    except httpx.HTTPError:
-        return False
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGTERM)
-    process.wait(30)
-
-
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     root = tmp_path_factory.mktemp("served")
-    process, url = start(root, "--agent", "oracle", OPERANT_TOKEN=TOKEN)
     headers = {"authorization": f"Bearer {TOKEN}"}
-    try:
-        wait_for(lambda: is_ready(process, url, headers), 60.0)
-        with httpx.Client(base_url=url, headers=headers, timeout=60.0) as client:
-            yield client
-    finally:
-        stop(process)
-    assert process.returncode == 0
-    assert "Traceback" not in (root / "log.jsonl").read_text()
+    flags = ("--desktops", "2", "--agent", "oracle")
+    with (
+        serving(root, *flags, headers=headers, OPERANT_TOKEN=TOKEN) as served,
+        httpx.Client(base_url=served.url, headers=headers, timeout=60.0) as client,
+    ):
+        yield client
 
 
 def test_a_task_is_done_and_checked(service: httpx.Client) -> None:

@@ -10,10 +10,13 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
+from tests.service.policies import always
 
+from operant.agents.base import Agent
 from operant.desktop.local import LocalDesktop
+from operant.errors import AccessibilityError
 from operant.testing import FakeDesktop
-from operant.types import Action
+from operant.types import Action, Observation
 
 SESSIONS, EXECUTE = "/api/v1/sessions", "/api/v1/agent/execute"
 
@@ -130,3 +133,30 @@ def test_auto_approve_does_not_ask(serve: Serve, screen: Screen) -> None:
         (f"{SESSIONS}/live/check", command),
     ):
         assert client.post(path, json=body).status_code == 403
+
+
+class Reader(Agent):
+    """Reads widgets, and says whether there were any."""
+
+    observation_type = "screenshot_a11y_tree"
+
+    def act(self, observation: Observation) -> Action:
+        return Action.fail("none" if observation.tree is None else "some")
+
+
+def test_a_live_screen_without_widgets_is_seen_as_a_picture(
+    serve: Serve, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise AccessibilityError("no accessibility bus")
+
+    monkeypatch.setattr(screen, "accessibility", refuse)
+    client = serve(allow_live=True, auto_approve=True, open_live=lambda: screen, predictors=always(Reader))
+    asked = {"instruction": "x", "use_live_screen": True}
+    assert client.post("/api/v1/agent/predict", json=asked).json()["text"] == "none"
+    body = {"instruction": "x", "session": "live"}
+    done = client.post("/api/v1/agent/complete-task", json=body).json()
+    assert done["actions"][0]["action"]["text"] == "none", done
+    body = {"instruction": "x"}
+    done = client.post("/api/v1/agent/complete-task", json=body).json()
+    assert done["actions"][0]["action"]["text"] == "some", done

@@ -38,6 +38,7 @@ from operant.service.logs import current_request_id
 from operant.service.masking import MaskedRecorder
 from operant.service.sessions.session import Session
 from operant.service.sessions.sessions import Sessions
+from operant.service.sessions.sight import read_widgets
 from operant.tasks.task import Task
 from operant.types import Observation, Outcome
 
@@ -185,10 +186,11 @@ class Attempts:
             agent.close()
 
     def _play(self, attempt: Attempt, agent: Agent, place: Session, directory: Path) -> EpisodeResult:
+        wants_widgets = "a11y" in agent.observation_type
         environment = SharedEnvironment(
             place,
             attempt.cancelled,
-            with_tree="a11y" in agent.observation_type,
+            with_tree=wants_widgets and (not place.live or read_widgets(place) is not None),
             secrets=attempt.secrets,
             pace_s=attempt.pace_s,
         )

@@ -6,10 +6,13 @@ that predicts and executes in turn says how many steps it has taken, and those a
 
 from __future__ import annotations
 
-from operant.service.sessions.session import Session
-from operant.types import Observation, Point
+from loguru import logger
 
-__all__ = ["see"]
+from operant.errors import AccessibilityError
+from operant.service.sessions.session import Session
+from operant.types import Node, Observation, Point
+
+__all__ = ["read_widgets", "see"]
 
 TREE_S = 5.0  # a crowded machine may be slow, but somebody waits for the answer
 
@@ -28,6 +31,17 @@ def see(session: Session, instruction: str, *, step: int, max_steps: int, with_t
             last_action=history[-1].action if history else None,
             history=history,
             windows=tuple(desktop.windows()),
-            tree=desktop.accessibility(lines=True, timeout_s=TREE_S) if with_tree else None,
+            tree=read_widgets(session) if with_tree else None,
         )
         return session.seen
+
+
+def read_widgets(session: Session) -> Node | None:
+    """The widgets; None if it is somebody's own screen and offers none. The agent then has the picture only."""
+    try:
+        return session.desktop.accessibility(lines=True, timeout_s=TREE_S)
+    except AccessibilityError as error:
+        if not session.live:
+            raise
+        logger.warning("the live screen shows no widgets to the agent: {}", error.message)
+        return None
