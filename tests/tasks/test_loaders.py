@@ -72,7 +72,7 @@ def test_the_form_of_the_seeds_loads_as_it_is(written):
     assert first.max_steps >= 10
     assert second.max_steps >= 24
     assert first.oracle is None
-    assert first.setup == (Launch(command=["xterm"]),), "a bare desktop starts no programs"
+    assert (first.profile, first.setup) == ("full", ()), "programs can be opened"
 
 
 @pytest.mark.parametrize("form", [SEED, [SEED], {"tasks": [SEED]}, {"suite": "mine", "tasks": [SEED]}])
@@ -104,21 +104,23 @@ def test_ids(written, given, made):
 
 
 @pytest.mark.parametrize(
-    ("criteria", "program"),
+    ("fields", "profile"),
     [
-        ({"window_title": "Terminal"}, "pcmanfm"),
-        ({"any": [{"file_exists": "a"}, {"window_title": {"title": "x", "wm_class": "XTerm"}}]}, "pcmanfm"),
-        ({"process_running": "xterm"}, "pcmanfm"),
-        ({"window_absent": {"wm_class": "XTerm"}}, "xterm"),
-        ({"window_title": "Calculator"}, "xterm"),
+        ({}, "full"),
+        ({"setup": []}, "bare"),
+        ({"setup": [], "profile": "full"}, "full"),
+        ({"profile": "bare"}, "bare"),
     ],
 )
-def test_a_task_does_not_begin_where_it_leads(written, criteria, program):
-    (task,) = load_tasks(written({**SEED, "success_criteria": criteria}))
-    (step,) = task.setup
-    assert isinstance(step, Launch)
-    assert step.command[0] == program
-    assert load_tasks(written({**SEED, "setup": []}))[0].setup == ()
+def test_a_task_that_does_not_say_where_it_begins_has_a_full_desktop(written, fields, profile):
+    (task,) = load_tasks(written({**SEED, **fields}))
+    assert (task.profile, task.setup) == (profile, ())
+
+
+def test_a_profile_that_is_not_there(written):
+    with pytest.raises(TaskError, match="profile") as caught:
+        load_tasks(written({**SEED, "profile": "ful"}))
+    assert "full" in caught.value.hint
 
 
 def test_braces_are_braces_without_parameters(written):
@@ -404,15 +406,17 @@ def test_the_oracles_of_the_example_solve_it(environment, template):
         observation = environment.begin(task)
 
 
+TERMINAL = [("alt", "f2"), "xterm\n", "XTerm"]
 SHELL = {
-    1: ["galculator &\n"],
-    2: ["mousepad &\n"],
-    3: ["touch output.txt\n"],
-    4: ["galculator &\n", None, "128*46=\n"],
-    5: ["mkdir Notes; echo Meeting at noon > Notes/reminder.txt\n", "exit\n"],
+    1: [("alt", "f2"), "mate-calc\n"],
+    2: [("alt", "f2"), "mousepad\n"],
+    3: [*TERMINAL, "touch output.txt\n"],
+    4: [("alt", "f2"), "mate-calc\n", "Mate-calc", "128*46\n"],
+    5: [*TERMINAL, "mkdir Notes; echo Meeting at noon > Notes/reminder.txt\n", "exit\n"],
     6: [
+        *TERMINAL,
         "mkdir Photos; echo -n holiday | xclip -selection clipboard -i; pcmanfm Photos &\n",
-        None,
+        "Pcmanfm",
         ("super", "up"),
     ],
 }
@@ -424,16 +428,19 @@ def test_the_shipped_short_tasks_can_be_done(environment, task: Task):
     environment.begin(task)
     assert not environment.verify(), "nothing is done yet"
     for step in SHELL[int(task.id.partition("/")[2].partition("-")[0])]:
-        if step is None:
-            _wait_for_another_window(environment.desktop)
-            continue
-        environment.step(Action.type(step) if isinstance(step, str) else Action.key(*step))
+        if isinstance(step, tuple):
+            environment.step(Action.key(*step))
+            _wait_for_window(environment.desktop, "Lxpanel" if step == ("alt", "f2") else None)
+        elif step.endswith("\n"):
+            environment.step(Action.type(step))
+        else:
+            _wait_for_window(environment.desktop, step)
     _eventually(lambda: environment.verify())
     assert environment.step(Action.done()).outcome is Outcome.SUCCESS
 
 
-def _wait_for_another_window(desktop: SandboxDesktop) -> None:
-    _eventually(lambda: any(window.focused and window.wm_class != "XTerm" for window in desktop.windows()))
+def _wait_for_window(desktop: SandboxDesktop, wm_class: str | None) -> None:
+    _eventually(lambda: any(one.focused and wm_class in (None, one.wm_class) for one in desktop.windows()))
     desktop.settle()
 
 

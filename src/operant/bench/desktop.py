@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from operant.bench.record import median, percentile
-from operant.config.desktop import DesktopConfig
+from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.pool import DesktopPool
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import ApplicationError
@@ -30,6 +30,7 @@ Progress = Callable[[str], None]
 #: The goals on two shared cores at 1280x800: (bound, whether smaller is better).
 GOALS: dict[str, tuple[float, bool]] = {
     "cold_start_p50_s": (0.6, True),
+    "full_over_bare_cold_start": (1.3, True),
     "reset_p50_ms": (60.0, True),
     "reset_app_p50_ms": (400.0, True),
     "step_p50_ms": (15.0, True),
@@ -37,6 +38,7 @@ GOALS: dict[str, tuple[float, bool]] = {
     "steps_per_s_8": (250.0, False),
     "accessibility_p50_ms": (50.0, True),
     "mb_per_desktop": (70.0, True),
+    "full_over_bare_mb": (2.0, True),
     "vs_pyautogui_mss_click_frame": (20.0, False),
 }
 
@@ -50,11 +52,17 @@ def measure_desktop(
         return max(2, round(count * scale))
 
     result: dict[str, Any] = {}
-    progress("cold starts with Mousepad")
-    result["cold_start_p50_s"] = median([_cold_start() for _ in range(times(10))])
+    progress("cold starts with Mousepad, bare and full in turn")
+    starts = [(_cold_start("bare"), _cold_start("full")) for _ in range(times(10))]
+    result["cold_start_p50_s"] = median([bare for bare, _full in starts])
+    result["full_cold_start_p50_s"] = median([full for _bare, full in starts])
+    result["full_over_bare_cold_start"] = result["full_cold_start_p50_s"] / result["cold_start_p50_s"]
     with SandboxDesktop() as desktop:
         progress("resets")
         result["reset_p50_ms"] = median([_ms(desktop.reset) for _ in range(times(40))])
+        progress("resets to a full desktop")
+        result["reset_full_p50_ms"] = median([_ms(lambda: _reset_to_full(desktop)) for _ in range(times(20))])
+        desktop.reset()
         progress("resets with Mousepad")
         result["reset_app_p50_ms"] = median(
             [_ms(lambda: _reset_with_mousepad(desktop)) for _ in range(times(10))]
@@ -87,8 +95,10 @@ def measure_desktop(
         )
     progress("steps on eight desktops at once")
     result["steps_per_s_8"] = _steps_together(8, times(100))
-    progress("memory of sixteen desktops with Mousepad")
-    result["mb_per_desktop"] = _memory(16)
+    progress("memory of sixteen desktops with Mousepad, bare and full")
+    result["mb_per_desktop"] = _memory(16, "bare")
+    result["mb_per_full_desktop"] = _memory(16, "full")
+    result["full_over_bare_mb"] = result["mb_per_full_desktop"] / result["mb_per_desktop"]
     progress("PyAutoGUI and mss on the same display")
     result.update(_against_pyautogui(times(30), baseline_python))
     return result
@@ -125,11 +135,16 @@ def _ms(function: Callable[[], object]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def _cold_start() -> float:
+def _cold_start(profile: Profile) -> float:
     began = time.perf_counter()
-    with SandboxDesktop() as desktop:
+    with SandboxDesktop(DesktopConfig(profile=profile)) as desktop:
         desktop.launch("mousepad")
         return time.perf_counter() - began
+
+
+def _reset_to_full(desktop: SandboxDesktop) -> None:
+    desktop.reset("full")
+    desktop.frame()  # waits until panel and icons are drawn
 
 
 def _reset_with_mousepad(desktop: SandboxDesktop) -> None:
@@ -170,8 +185,8 @@ def _weight(desktop: SandboxDesktop) -> float:
     return sum(desktop.memory().values()) + outside
 
 
-def _memory(count: int) -> float:
-    with DesktopPool(count) as pool, contextlib.ExitStack() as stack:
+def _memory(count: int, profile: Profile) -> float:
+    with DesktopPool(count, DesktopConfig(profile=profile)) as pool, contextlib.ExitStack() as stack:
         futures = [pool.prepare(lambda desktop: desktop.launch("mousepad")) for _ in range(count)]
         desktops = [stack.enter_context(future.result()) for future in futures]
         return sum(_weight(desktop) for desktop in desktops) / count

@@ -16,6 +16,9 @@ app = typer.Typer(
 
 Width = Annotated[int, typer.Option(help="Width of the screen in pixels.")]
 Height = Annotated[int, typer.Option(help="Height of the screen in pixels.")]
+ProfileName = Annotated[
+    str, typer.Option(help="full: menu, panel and icons; bare: a window manager only, and faster.")
+]
 UNKNOWN = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -27,6 +30,7 @@ def shot(
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("out/desktop.png"),
     width: Width = 1280,
     height: Height = 800,
+    profile: ProfileName = "full",
 ) -> None:
     """Open an application in a fresh desktop and save a picture of it."""
     import numpy as np
@@ -35,7 +39,7 @@ def shot(
     from operant.config.desktop import DesktopConfig
     from operant.desktop.sandbox import SandboxDesktop
 
-    with SandboxDesktop(DesktopConfig.build(width=width, height=height)) as desktop:
+    with SandboxDesktop(DesktopConfig.build(width=width, height=height, profile=profile)) as desktop:
         if command:
             desktop.launch(command)
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -47,11 +51,13 @@ def shot(
 def run(
     command: Annotated[list[str], typer.Argument(help="A command with its arguments.")],
     timeout: Annotated[float, typer.Option(help="Seconds that it may take.")] = 60.0,
+    profile: ProfileName = "full",
 ) -> None:
     """Run a command in a fresh desktop and pass on what it prints and its exit code."""
+    from operant.config.desktop import DesktopConfig
     from operant.desktop.sandbox import SandboxDesktop
 
-    with SandboxDesktop() as desktop:
+    with SandboxDesktop(DesktopConfig.build(profile=profile)) as desktop:
         result = desktop.run(command, timeout_s=timeout)
     sys.stdout.buffer.write(result.stdout)
     sys.stdout.buffer.flush()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from operant.config.base import Config
 from operant.types import Monitor, Size
 
-__all__ = ["DesktopConfig", "LimitsConfig", "MonitorConfig", "SettleConfig"]
+__all__ = ["PROFILES", "DesktopConfig", "LimitsConfig", "MonitorConfig", "Profile", "SettleConfig"]
 
 LARGEST_SCREEN = 16384
+Profile = Literal["bare", "full"]
+#: What a desktop shows before any program is started: a window manager only, or also panel, menu and icons.
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
 class SettleConfig(Config):
@@ -80,6 +83,8 @@ class DesktopConfig(Config):
     """Height of the screen in pixels."""
     monitors: tuple[MonitorConfig, ...] = ()
     """Regions that act as monitors; none means one monitor over the whole screen."""
+    profile: Profile = "bare"
+    """`bare` has a window manager only; `full` has application menu, task bar, icons of HOME and run dialog as well."""
     network: bool = False
     """Whether programs reach the machine's network; otherwise they have a loopback of their own."""
     opengl: bool = False

@@ -12,8 +12,8 @@ import contextlib
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -24,8 +24,9 @@ from operant.desktop.atspi import role_name, state_names
 from operant.desktop.bus import ApplicationGone, Bus, BusError, Call
 from operant.desktop.channel import Channel
 from operant.desktop.display import Display
+from operant.desktop.shell import name_widgets
 from operant.desktop.terminal import read_terminals, with_terminals
-from operant.desktop.windows import list_windows
+from operant.desktop.windows import all_windows
 from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Node, Window
 
@@ -40,11 +41,14 @@ VALUE = "org.a11y.atspi.Value"
 DOCUMENT = "org.a11y.atspi.Document"
 DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 SCREEN = 0  # coordinates relative to the screen
+NOWHERE = -(2**31)
 MAX_TEXT = 100_000  # characters of a text that are fetched
 #: Widgets whose text is more than the name that they already have.
 SPOKEN = frozenset({"text", "entry", "password text", "terminal", "document text", "document frame", "document web",
                     "paragraph", "spin button", "icon", "editbar", "autocomplete", "heading"})  # fmt: skip
 SCOPES = ("focused", "desktop")
+#: What the windows of the shell are called in the tree.
+SHELL_NAMES = {"dock": "panel", "desktop": "Desktop"}
 MULTI_LINE = "multi line"
 MOST_LINES = 200  # of a text whose places are asked for
 
@@ -116,8 +120,12 @@ class Accessibility:
         timeout_s: float,
         limit: int,
         lines: bool = False,
+        shell: Mapping[str, Window] | None = None,
     ) -> Node:
-        """The shown widgets of the focused window, of the application ``app``, or of the whole desktop."""
+        """The shown widgets of the focused window, of the application ``app``, or of the whole desktop.
+
+        ``shell`` are the windows of the desktop itself. Their widgets stand beside those of the focused window.
+        """
         if scope not in SCOPES:
             raise InvalidAction(
                 f"{scope!r} is not a scope", hint=f"scopes are {', '.join(SCOPES)}; or name an app"
@@ -130,6 +138,8 @@ class Accessibility:
                 names = ", ".join(sorted(one.name for one in applications)) or "none"
                 raise AccessibilityError(f"no application {app!r} is accessible", hint=f"accessible: {names}")
             return self._read(chosen[0], None, deadline, limit, lines)
+        if scope == "focused" and shell:
+            return self._with_shell(applications, focused, shell, deadline, limit, lines)
         if scope == "focused":
             owners = [one for one in applications if focused is not None and one.pid == focused.pid]
             if focused is None or not owners:
@@ -144,6 +154,40 @@ class Accessibility:
                 continue
             limit -= sum(1 for _ in trees[-1].walk())
         return _desktop(trees)
+
+    def _with_shell(
+        self,
+        applications: list[Application],
+        focused: Window | None,
+        shell: Mapping[str, Window],
+        deadline: float,
+        limit: int,
+        lines: bool,
+    ) -> Node:
+        """The focused window, then panel and icons; a program that shows both is read once for each."""
+        trees = []
+        if focused is not None:
+            trees += [
+                self._read(one, focused.title, deadline, limit, lines)
+                for one in applications
+                if one.pid == focused.pid
+            ][:1]
+        for kind, window in sorted(
+            shell.items(), reverse=True
+        ):  # the panel, whose menus lie over all else, first
+            menus = focused is None or window.pid != focused.pid
+            for one in applications:
+                if one.pid == window.pid:
+                    with contextlib.suppress(ApplicationGone):  # it crashed, and is being started again
+                        trees.append(name_widgets(self._read_shell(one, kind, menus, deadline, limit)))
+        # An open menu of the shell takes the next click, wherever that goes: it comes first.
+        trees.sort(key=lambda tree: not any(_holds_menu(child) for child in tree.children))
+        return _desktop(trees)
+
+    def _read_shell(
+        self, application: Application, kind: str, menus: bool, deadline: float, limit: int
+    ) -> Node:
+        return self._read(application, SHELL_NAMES[kind], deadline, limit, False, shell=True, menus=menus)
 
     def close(self) -> None:
         for name in list(self._applications):
@@ -206,7 +250,15 @@ class Accessibility:
     # Widgets.
 
     def _read(
-        self, application: Application, title: str | None, deadline: float, limit: int, lines: bool
+        self,
+        application: Application,
+        title: str | None,
+        deadline: float,
+        limit: int,
+        lines: bool,
+        *,
+        shell: bool = False,
+        menus: bool = True,
     ) -> Node:
         widgets = self._cached(application, deadline)
         # Rows and cells of long lists are not in the cache: whoever manages them makes them when asked. Nor are
@@ -225,10 +277,15 @@ class Accessibility:
             windows = [one for one in root.children if one.name == title] or [
                 one for one in root.children if "active" in one.states
             ]
+            # A folder may be called like the window that holds the icons, which alone has this role.
+            windows.sort(key=lambda one: (one.role == "window") is not shell)
             if windows:
                 popups = [one for one in root.children if one is not windows[0] and _is_menu(one)]
                 root = windows[0]
-                root.children += popups
+                root.children += popups if menus else []
+            if shell:
+                show_icons(root.children)
+                show_submenus(root)
         _prune(root, limit)
         self._put_in_order(application, root, deadline)
         shown = list(root.walk())
@@ -332,7 +389,8 @@ class Accessibility:
                 continue
             if what == "box":
                 x, y, width, height = answer[0]
-                widget.box = (x, y, width, height) if width > 0 and height > 0 else None
+                placed = width > 0 and height > 0 and x > NOWHERE  # menus that were never open have no place
+                widget.box = (x, y, width, height) if placed else None
             elif what == "text":
                 widget.text = str(answer[0])
             elif what == "url":
@@ -372,6 +430,26 @@ class Accessibility:
                 widget.children.append(child)
 
 
+def show_icons(widgets: Iterable[Widget]) -> None:
+    """Icons of the desktop have no role, and never say that they are in sight."""
+    for widget in widgets:
+        if widget.role == "unknown" and "visible" in widget.states:
+            widget.role, widget.states = "icon", widget.states | {"showing"}
+
+
+def show_submenus(menu: Widget) -> bool:
+    """Items of an open submenu never say that they are in sight; a submenu is open while it or an item has the focus.
+
+    Returns whether the widget, or one below it, has the focus.
+    """
+    inside = [show_submenus(child) for child in menu.children]
+    focused = "focused" in menu.states or any(inside)
+    if menu.role == "menu" and "showing" in menu.states and focused:
+        for child in menu.children:
+            child.states = child.states | {"showing"}
+    return focused
+
+
 def read_tree(
     accessibility: Accessibility,
     display: Display,
@@ -384,14 +462,17 @@ def read_tree(
     lines: bool = False,
 ) -> Node:
     """What is accessible on a display, and the terminals, which are read off the screen that ``look`` gives."""
-    windows = list_windows(display)
+    windows, shell = all_windows(display)
     focused = next((window for window in reversed(windows) if window.focused), None)
-    read = partial(
-        accessibility.tree, scope, app=app, focused=focused, timeout_s=timeout_s, limit=limit, lines=lines
-    )
+    read = partial(accessibility.tree, scope, app=app, timeout_s=timeout_s, limit=limit, lines=lines)
     if app is not None:
-        return read()
-    return with_terminals(scope, read_terminals(display, look, windows, lines=lines), read)
+        return read(focused=focused)
+    terminals = read_terminals(display, look, windows, lines=lines)
+    if scope == "focused" and shell:
+        front = tuple(one for one in terminals if "focused" in one.states)
+        tree = read(focused=None if front else focused, shell=shell)
+        return replace(tree, children=front + tree.children)
+    return with_terminals(scope, terminals, lambda: read(focused=focused))
 
 
 def _common(
@@ -411,6 +492,10 @@ def _get(destination: str, path: str, interface: str, name: str) -> Call:
 
 def _variant(answer: tuple[Any, ...] | BusError) -> Any:
     return None if isinstance(answer, BusError) or not answer else answer[0][1]
+
+
+def _holds_menu(node: Node) -> bool:
+    return node.role == "window" and any(child.role == "menu" for child in node.children)
 
 
 def _is_menu(widget: Widget) -> bool:

@@ -7,6 +7,8 @@ openbox leaves clicks into windows alone, and whoever clicks asks it first to ra
 
 from __future__ import annotations
 
+import contextlib
+
 import xcffib.xproto as xproto
 
 from operant.desktop.display import Display
@@ -39,8 +41,17 @@ class ClickToFocus:
             return
         for window in self._managed():
             if self._frame_of(window) == frame:
-                activate_window(display, window)
+                if not self._is_dock(window):
+                    activate_window(display, window)
                 return
+
+    def _is_dock(self, window: int) -> bool:
+        """Whether it is a panel, which takes clicks and leaves the focus where it is."""
+        display = self.display
+        with display.limited(), contextlib.suppress(xproto.WindowError):
+            types = display.words(display.ask_property(window, "_NET_WM_WINDOW_TYPE").reply())
+            return display.atom("_NET_WM_WINDOW_TYPE_DOCK") in types
+        return False
 
     def _managed(self) -> tuple[int, ...]:
         with self.display.limited():

@@ -278,11 +278,10 @@ def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
     return settings, contents
 
 
-def pack_home(template: Path | None) -> tuple[list[list[Any]], int]:
+def pack_home(template: Path | None, builtin: str = "home") -> tuple[list[list[Any]], int]:
     """HOME as a list of [path, mode, size] and one memory file with all contents, in that order."""
-    builtin = Path(str(resources.files("operant.desktop.files") / "home"))
     found: dict[str, Path] = {}
-    for root in (builtin, template):
+    for root in (Path(str(resources.files("operant.desktop.files") / builtin)), template):
         if root is not None:
             found.update((str(path.relative_to(root)), path) for path in sorted(root.rglob("*")))
     entries: list[list[Any]] = []

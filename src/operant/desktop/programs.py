@@ -160,7 +160,7 @@ class Files:
 
     def list(self, path: str | PurePosixPath = ".", limit: int = 10_000) -> list[FileInfo]:
         """The entries of a directory by name, at most ``limit`` of them."""
-        entries = self._channel.call("list", path=_checked(path), limit=limit)["entries"]
+        entries = self._channel.call("list_directory", path=_checked(path), limit=limit)["entries"]
         return [FileInfo.of(*entry) for entry in entries]
 
     def exists(self, path: str | PurePosixPath) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from operant.config.desktop import DesktopConfig
+from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop import launch as launching
 from operant.desktop.accessibility import Accessibility, read_tree
 from operant.desktop.channel import Channel
@@ -28,6 +28,7 @@ from operant.desktop.display import Display
 from operant.desktop.programs import Files, list_processes, run_command, spawn, split_command
 from operant.desktop.screen import Framebuffer
 from operant.desktop.seat import Seat
+from operant.desktop.shell import check_shell, start_shell, wait_for_icons, wait_for_panel
 from operant.desktop.windows import (
     activate_window,
     close_window,
@@ -49,6 +50,7 @@ from operant.types import Action, Monitor, Node, Process, RunResult, Size, StepR
 
 __all__ = ["SandboxDesktop"]
 
+SHELL_DRAWN_S = 2.0  # how long panel and icons may take to draw after their windows are there
 FORGET_WINDOWS_S = 0.25  # how long the window manager may take to forget the last episode's windows
 
 
@@ -66,10 +68,13 @@ class SandboxDesktop:
         self.monitors: tuple[Monitor, ...] = self.config.regions
         self.last_step = StepResult(changed=False, settled=True, waited_ms=0.0)
         self.resets_of_display = 0
+        self.profile: Profile = "bare"
+        """What the running episode shows: a window manager only (``bare``), or panel, menu and icons too (``full``)."""
         self._lock = threading.RLock()
         self._seat: Seat | None = None
         self._episode: Channel | None = None
         self._accessibility: Accessibility | None = None
+        self._shell_starts = False  # the shell has been started and is not drawn yet
         self._supervised = launching.start_supervisor(self.config)
         self._supervisor = Channel(self._supervised.control, "the supervisor")
         self._finalizer = weakref.finalize(self, self._supervised.stop)
@@ -96,6 +101,7 @@ class SandboxDesktop:
             os.close(home)
         self._open_seat(answer.fd)
         self._await_episode()
+        self._show(self.config.profile)
 
     def _open_seat(self, framebuffer: int) -> None:
         """Take the seat of a server that has just started, while the first episode gets ready beside it."""
@@ -134,13 +140,15 @@ class SandboxDesktop:
         if ready is None:
             raise DesktopTimeout("the episode did not begin in time")
 
-    def reset(self) -> None:
+    def reset(self, profile: Profile | None = None) -> None:
         """Back to the start: no program, no file, no key and no setting of the last episode remains.
 
         The display is kept when everything that can be asked of it is as it was at the start, pixel for
-        pixel, and replaced when anything is not.
+        pixel, and replaced when anything is not. ``profile`` is that of the configuration unless given.
         """
-        with self._use():
+        with self._lock:
+            self._open()
+            self.profile, self._shell_starts = "bare", False
             self._begin_episode()
             left: list[str] = ["connection"]
             with contextlib.suppress(DesktopTimeout, DesktopDied):
@@ -149,6 +157,31 @@ class SandboxDesktop:
                 self._restart_display()
             self._await_episode()
             self.last_step = StepResult(changed=False, settled=True, waited_ms=0.0)
+            self._show(profile or self.config.profile)
+
+    def use_profile(self, profile: Profile) -> None:
+        """Make the desktop ``full`` or ``bare``: a shell is added to what is there, and removed by a reset."""
+        with self._lock:
+            self._open()
+            if profile == "bare" and self.profile == "full":
+                self.reset("bare")
+            elif profile != self.profile:
+                self._show(profile)
+
+    def _show(self, profile: Profile) -> None:
+        """Begin to show what the profile has; whoever looks first waits until it is drawn."""
+        if profile == "full":
+            start_shell(self._running_episode())
+            self.profile, self._shell_starts = "full", True
+
+    def _await_shell(self) -> None:
+        if self._shell_starts:
+            self._shell_starts = False
+            seat = self._open()
+            wait_for_panel(seat.display, self.config.start_timeout_s)
+            wait_for_icons(seat.display, self.config.start_timeout_s)
+            seat.quiesce(SHELL_DRAWN_S)
+            seat.settle(self.config.settle)
 
     def _restart_display(self) -> None:
         self.resets_of_display += 1
@@ -191,6 +224,8 @@ class SandboxDesktop:
                 raise DesktopDied("the window manager is gone")
             if not self._open().window_manager_answers():
                 raise DesktopTimeout("the window manager does not answer")
+            if self.profile == "full":
+                check_shell(self._running_episode())
 
     # Seeing and doing.
 
@@ -341,8 +376,11 @@ class SandboxDesktop:
     ) -> Window:
         """Start an application and return its window once it is shown and drawn."""
         argv = split_command(command)
-        with self._use():
+        with self._lock:
             episode, display = self._running_episode(), self._open().display
+            if self._shell_starts:
+                # The rest of the shell comes up beside the application.
+                wait_for_panel(display, self.config.start_timeout_s)
             before = {window.id for window in list_windows(display)}
             with os.fdopen(episode.call("scratch").fd, "r", errors="replace") as said:
                 pid = self._spawn(argv, (said.fileno(),) * 3, env, cwd)
@@ -363,6 +401,7 @@ class SandboxDesktop:
                             hint="is it a graphical program? use start() or run() for those that are not",
                         )
                     display.wait_events(0.05)
+            self._await_shell()
             self.settle()
             return next((w for w in list_windows(display) if w.id == new[-1].id), new[-1])
 
@@ -397,6 +436,7 @@ class SandboxDesktop:
     def _use(self) -> Iterator[None]:
         with self._lock:
             self._open()
+            self._await_shell()
             yield
 
     def _open(self) -> Seat:

@@ -9,19 +9,25 @@ import xcffib.xproto as xproto
 from operant.desktop.display import Display
 from operant.types import Window
 
-__all__ = ["activate_window", "active_window", "close_window", "list_windows", "place_window",
+__all__ = ["activate_window", "active_window", "all_windows", "close_window", "list_windows", "place_window",
            "window_manager_answers", "window_manager_name"]  # fmt: skip
 
 ANSWER_STEP_S = 0.001  # between two looks for the window manager's answer
+SHELL_TYPES = {"dock": "_NET_WM_WINDOW_TYPE_DOCK", "desktop": "_NET_WM_WINDOW_TYPE_DESKTOP"}
 PAGER = 2  # the source of a request that the window manager obeys without second thoughts
 
 
 def list_windows(display: Display) -> list[Window]:
-    """All managed windows from the bottom of the stack to the top, in two round trips."""
+    """The windows of applications, from the bottom of the stack to the top, in two round trips."""
+    return all_windows(display)[0]
+
+
+def all_windows(display: Display) -> tuple[list[Window], dict[str, Window]]:
+    """The windows of applications, and by type those of the desktop itself: panel (``dock``), icons (``desktop``)."""
     names = ("_NET_CLIENT_LIST_STACKING", "_NET_ACTIVE_WINDOW", "_NET_WM_NAME", "WM_NAME", "WM_CLASS",
-             "_NET_WM_PID", "_NET_WM_STATE")  # fmt: skip
+             "_NET_WM_PID", "_NET_WM_STATE", "_NET_WM_WINDOW_TYPE")  # fmt: skip
     maximized = ("_NET_WM_STATE_MAXIMIZED_HORZ", "_NET_WM_STATE_MAXIMIZED_VERT")
-    display.atoms(*names, "_NET_WM_STATE_HIDDEN", *maximized)
+    display.atoms(*names, "_NET_WM_STATE_HIDDEN", *maximized, *SHELL_TYPES.values())
     with display.limited():
         listed, active = (display.ask_property(display.root, name) for name in names[:2])
         identifiers = display.words(listed.reply())
@@ -35,30 +41,35 @@ def list_windows(display: Display) -> list[Window]:
             )
             for identifier in identifiers
         ]
-        windows = []
+        windows: list[Window] = []
+        shell: dict[str, Window] = {}
+        kinds = {display.atom(atom): kind for kind, atom in SHELL_TYPES.items()}
         for identifier, properties, geometry, translated in asked:
             try:
-                name, old_name, wm_class, pid, state = (cookie.reply() for cookie in properties)
+                name, old_name, wm_class, pid, state, types = (cookie.reply() for cookie in properties)
                 size, place = geometry.reply(), translated.reply()
             except (xproto.WindowError, xproto.DrawableError):
                 continue  # closed since it was listed
             states = display.words(state)
-            windows.append(
-                Window(
-                    id=identifier,
-                    title=display.text(name) or display.text(old_name),
-                    wm_class=display.text(wm_class).rstrip("\0").rpartition("\0")[2],
-                    pid=(display.words(pid) or (None,))[0],
-                    x=place.dst_x,
-                    y=place.dst_y,
-                    width=size.width,
-                    height=size.height,
-                    focused=identifier == focused,
-                    minimized=display.atom("_NET_WM_STATE_HIDDEN") in states,
-                    maximized=all(display.atom(name) in states for name in maximized),
-                )
+            window = Window(
+                id=identifier,
+                title=display.text(name) or display.text(old_name),
+                wm_class=display.text(wm_class).rstrip("\0").rpartition("\0")[2],
+                pid=(display.words(pid) or (None,))[0],
+                x=place.dst_x,
+                y=place.dst_y,
+                width=size.width,
+                height=size.height,
+                focused=identifier == focused,
+                minimized=display.atom("_NET_WM_STATE_HIDDEN") in states,
+                maximized=all(display.atom(name) in states for name in maximized),
             )
-    return windows
+            kind = next((kinds[one] for one in display.words(types) if one in kinds), None)
+            if kind is None:
+                windows.append(window)
+            else:
+                shell[kind] = window
+    return windows, shell
 
 
 def active_window(display: Display) -> int:

@@ -96,7 +96,7 @@ _PARTS: Sequence[tuple[str, Sequence[str], str, str]] = (
     ("xclip", (), "xclip", "reads and writes the clipboard"),
 )
 
-_APPLICATIONS = ("mousepad", "galculator", "xterm", "pcmanfm")
+_APPLICATIONS = ("mousepad", "galculator", "xterm", "pcmanfm", "lxpanel", "mate-calc")
 
 
 def _programs(machine: Machine) -> Iterator[Check]:
@@ -114,7 +114,8 @@ def _applications(machine: Machine) -> Iterator[Check]:
         if found:
             yield Check(name, Status.OK, found, required=False)
         else:
-            detail = "not found; only tasks that use it need it"
+            user = "full desktops" if name == "lxpanel" else "only tasks that use it"
+            detail = f"not found; {user} need it"
             yield Check(name, Status.MISSING, detail, _install(machine, name), required=False)
 
 

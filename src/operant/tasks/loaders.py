@@ -3,7 +3,7 @@
 A JSON file may be as short as ``[{"id": 1, "instruction": ..., "difficulty": "EASY", "num_steps": 5,
 "success_criteria": {"window_title": "Calculator"}}]``; either kind of file may use everything that
 ``config/tasks.example.yaml`` shows. Every error names the file, the task and the field. A task that says
-nothing about its set-up begins with a terminal on the screen, since a bare desktop starts no programs.
+nothing about its set-up begins on a full desktop, with menu, panel and icons to open programs with.
 """
 
 from __future__ import annotations
@@ -14,23 +14,20 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
+from operant.config.desktop import PROFILES, Profile
 from operant.errors import TaskError
 from operant.tasks.blanks import check_size, draw_parameters, fill
 from operant.tasks.criteria.base import Criterion
-from operant.tasks.criteria.combine import AllOf, AnyOf
-from operant.tasks.criteria.executables import TERMINALS
 from operant.tasks.criteria.parse import build, nearest, parse_criterion
 from operant.tasks.criteria.places import inside
-from operant.tasks.criteria.programs import ProcessRunning
-from operant.tasks.criteria.windows import WindowGeometry, WindowTitle
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
 from operant.tasks.script import parse_script
-from operant.tasks.setup import SETUP_STEPS, Launch, SetupStep
+from operant.tasks.setup import SETUP_STEPS, SetupStep
 from operant.tasks.task import Task
 from operant.tasks.template import ID, STEP_CAP
 from operant.types import Difficulty
@@ -40,12 +37,10 @@ __all__ = ["FileTemplate", "load_tasks", "load_templates"]
 MAX_FILE = 4 << 20
 MAX_STEPS = 1000
 FIELDS = ("id", "instruction", "instructions", "difficulty", "num_steps", "max_steps", "success_criteria",
-          "success", "setup", "parameters", "apps", "skill", "family", "unseen", "oracle")  # fmt: skip
+          "success", "setup", "profile", "parameters", "apps", "skill", "family", "unseen", "oracle")  # fmt: skip
 FILE_FIELDS = ("tasks", "suite")
 #: Applications that tasks may be about even where they are not installed.
-APPLICATIONS = ("galculator", "mousepad", "pcmanfm", "xterm", "chromium", "desktop")
-TERMINAL = (Launch(command=["xterm"]),)
-FILE_MANAGER = (Launch(command=["pcmanfm", "/usr/share/applications"]),)
+APPLICATIONS = ("galculator", "mate-calc", "mousepad", "pcmanfm", "xterm", "chromium", "desktop")
 PROGRAMS = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 
 
@@ -131,13 +126,13 @@ class FileTemplate:
                 f"{where}: nothing in {instruction!r} tells held-out instances from those of training",
                 hint="put a parameter with a drawn word or number into the instruction",
             )
-        success = self._success(fields)
         return Task(
             id=self.id,
             instruction=instruction,
             difficulty=self.difficulty,
-            success=success,
-            setup=_setup(fields["setup"], f"{where}.setup") if "setup" in fields else _start(success),
+            success=self._success(fields),
+            setup=_setup(fields.get("setup", []), f"{where}.setup"),
+            profile=_profile(fields, where),
             max_steps=_max_steps(fields, self.difficulty, where),
             apps=self.apps,
             skill=_typed(fields, "skill", str, "", where),
@@ -288,18 +283,12 @@ def _check_application(name: object, where: str) -> None:
         raise TaskError(f"{where}: no application {name!r} is known", hint=nearest(name, APPLICATIONS))
 
 
-def _start(success: Criterion) -> tuple[SetupStep, ...]:
-    """Where a task begins that does not say so: somewhere to start programs from, but not where it leads."""
-    if isinstance(success, (AllOf, AnyOf)):
-        return max((_start(part) for part in success.of), key=lambda steps: steps == FILE_MANAGER)
-    named: tuple[str | None, ...] = ()
-    if isinstance(success, (WindowTitle, WindowGeometry)):
-        named = (success.title, success.wm_class)
-    elif isinstance(success, ProcessRunning) and success.running:
-        named = (success.name,)
-    return (
-        FILE_MANAGER if any((name or "").lower() in ("terminal", *TERMINALS) for name in named) else TERMINAL
-    )
+def _profile(entry: Mapping[str, Any], where: str) -> Profile:
+    """What the file says; a task that does not say where it begins has a desktop on which programs can be opened."""
+    given = entry.get("profile", "bare" if "setup" in entry else "full")
+    if given not in PROFILES:
+        raise TaskError(f"{where}.profile: {given!r} is not a profile", hint=nearest(str(given), PROFILES))
+    return cast(Profile, given)
 
 
 def _setup(given: object, where: str) -> tuple[SetupStep, ...]:

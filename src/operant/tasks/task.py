@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from operant.config.desktop import Profile
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.setup import SetupStep
 from operant.types import Difficulty
@@ -27,6 +28,8 @@ class Task:
     difficulty: Difficulty
     success: Criterion
     setup: tuple[SetupStep, ...] = ()
+    profile: Profile = "bare"
+    """What the desktop shows before the set-up: a window manager only, or also panel, menu and icons (``full``)."""
     max_steps: int = 30
     apps: tuple[str, ...] = ()
     skill: str = ""
@@ -39,6 +42,7 @@ class Task:
 
     def begin(self, desktop: SandboxDesktop) -> None:
         """Bring a freshly reset desktop into this task's initial state."""
+        desktop.use_profile(self.profile)
         for step in self.setup:
             step.apply(desktop)
         desktop.settle()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from operant.config.desktop import Profile
 from operant.errors import TaskError
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.draw import Draw
@@ -37,6 +38,7 @@ class Template(ABC):
     difficulty: ClassVar[Difficulty]
     instructions: ClassVar[tuple[str, ...]]
     unseen: ClassVar[bool] = False
+    profile: ClassVar[Profile] = "bare"
     max_steps: ClassVar[int | None] = None
 
     @abstractmethod
@@ -81,6 +83,7 @@ class Template(ABC):
             difficulty=self.difficulty,
             success=self.success(p),
             setup=tuple(self.setup(p)),
+            profile=self.profile,
             max_steps=self.max_steps or STEP_CAP[self.difficulty],
             apps=self.apps,
             skill=self.skill,

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
-from operant.config.desktop import DesktopConfig
+from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.programs import split_command
 from operant.errors import AccessibilityError, DesktopClosed, InvalidAction, OperantError, UnknownApplication
 from operant.testing.canvas import Box, Canvas
@@ -122,6 +122,7 @@ class FakeDesktop:
         self.delays = delays or Delays()
         self.apps: dict[str, type[FakeApp]] = {**FAKE_APPS, **(apps or {})}
         self.closed = False
+        self.profile: Profile = self.config.profile
         self.resets = 0
         self._failure: OperantError | None = None
         self._begin()
@@ -148,12 +149,18 @@ class FakeDesktop:
 
     # Coming and going.
 
-    def reset(self) -> None:
+    def reset(self, profile: Profile | None = None) -> None:
         self._use()
         if self.delays.reset_s:
             time.sleep(self.delays.reset_s)
         self.resets += 1
         self._begin()
+        self.profile = profile or self.config.profile
+
+    def use_profile(self, profile: Profile) -> None:
+        """It has no shell to show; it only remembers what was asked for."""
+        self._use()
+        self.profile = profile
 
     def close(self) -> None:
         self.closed = True

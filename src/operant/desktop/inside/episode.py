@@ -24,6 +24,7 @@ from programs import Programs
 
 BUS_READY_S = 5.0
 CHORE_S = 0.5
+PART_STARTS = 4  # how often a part of the shell is started in one episode before it counts as broken
 
 
 class Layout:
@@ -72,6 +73,8 @@ class Episode(Programs):
     ) -> None:
         super().__init__(control, environment)
         self.layout = layout
+        self.parts: dict[int, list[str]] = {}  # running parts of the shell (panel, icons) by pid
+        self.starts: dict[str, int] = {}  # how often each part has been started
         # dbus-daemon says on this pipe when it listens; the first program that may need it waits.
         self.bus_ready, said = os.pipe()
         os.set_inheritable(said, True)
@@ -91,6 +94,29 @@ class Episode(Programs):
     def spawn(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         self.wait_for_bus()
         return super().spawn(message, fds)
+
+    def shell(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Start the parts of a full desktop, after writing their settings to HOME."""
+        fill_home(self.layout.home, message["home"], fds[0])
+        self.wait_for_bus()
+        for argv in message["parts"]:
+            self.start_part(argv)
+        return {}
+
+    def start_part(self, argv: list[str]) -> None:
+        self.starts[argv[0]] = self.starts.get(argv[0], 0) + 1
+        self.parts[self.start(argv, [])] = argv
+
+    def ended(self, pid: int, name: str, code: int) -> None:
+        """A part of the shell that ends is started again, a few times."""
+        super().ended(pid, name, code)
+        argv = self.parts.pop(pid, None)
+        if argv is not None and self.starts[argv[0]] < PART_STARTS:
+            self.start_part(argv)
+
+    def shell_parts(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """The parts of the shell that run, and how often each was started."""
+        return {"running": sorted(argv[0] for argv in self.parts.values()), "starts": self.starts}
 
     def path(self, text: str) -> str:
         """Relative paths start at HOME. Whatever links they go through end inside this namespace."""
@@ -114,7 +140,7 @@ class Episode(Programs):
         """A file without a name, for what a program prints."""
         return {}, os.open(self.layout.run, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
 
-    def list(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+    def list_directory(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         found = []
         with os.scandir(self.path(message["path"])) as entries:
             for entry in entries:
@@ -155,7 +181,20 @@ class Episode(Programs):
             return pids[1:]
         return descendants(os.getpid())
 
-    OPERATIONS = frozenset({"spawn", "signal", "open", "scratch", "list", "stat", "connect", "processes"})
+    OPERATIONS = frozenset(
+        {
+            "spawn",
+            "signal",
+            "open",
+            "scratch",
+            "list_directory",
+            "stat",
+            "connect",
+            "processes",
+            "shell",
+            "shell_parts",
+        }
+    )
 
 
 def connect(path: str) -> int:
@@ -221,12 +260,18 @@ def limit(limits: dict[str, int]) -> None:
 
 
 def fill_home(home: str, entries: list[list[Any]], contents: int) -> None:
-    """Write the template: directories (size -1) and files, whose bytes follow one another in ``contents``."""
+    """Write a template: directories (size -1) and files, whose bytes follow one another in ``contents``.
+
+    A file that is there already stays: the user's template is written before that of the shell.
+    """
     offset = 0
     for path, mode, size in entries:
         target = os.path.join(home, path)
         if size < 0:
             os.makedirs(target, mode, exist_ok=True)
+            continue
+        if os.path.lexists(target):
+            offset += size
             continue
         fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         left = size

@@ -74,5 +74,8 @@ class Programs:
                 return
             name = self.children.pop(pid, None)
             if name is not None:
-                code = os.waitstatus_to_exitcode(status)
-                wire.send(self.control, {"event": "exit", "pid": pid, "name": name, "code": code})
+                self.ended(pid, name, os.waitstatus_to_exitcode(status))
+
+    def ended(self, pid: int, name: str, code: int) -> None:
+        """A program that we started has ended: tell the owner."""
+        wire.send(self.control, {"event": "exit", "pid": pid, "name": name, "code": code})

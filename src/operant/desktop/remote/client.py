@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.actions.json_actions import to_json
-from operant.config.desktop import DesktopConfig
+from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.programs import FileInfo, split_command
 from operant.desktop.remote.connection import Connection
 from operant.desktop.remote.frames import FrameReceiver
@@ -61,16 +61,19 @@ class RemoteDesktop:
             lease = self._line.post("/v1/desktops", wanted, max(timeout_s, self.config.start_timeout_s))
             self.size: Size = read(lease.get("size"), Size)
             self.monitors: tuple[Monitor, ...] = tuple(read(lease.get("monitors"), list[Monitor]))
+            shown: Profile = read(lease.get("profile"), Profile)
         except BaseException:
             self._hang_up()
             raise
+        self.profile: Profile = shown
         self._frames = FrameReceiver(self.size)
-        if self.size != self.config.size:
+        if tuple(self.size) != tuple(self.config.size):
             self.close()
             raise DesktopStartError(
                 f"desktops of {self._line.url} are {self.size}, and {self.config.size} was asked for",
                 hint=f"start it with --width {self.config.width} --height {self.config.height}",
             )
+        self.use_profile(self.config.profile)
 
     # Calling.
 
@@ -97,9 +100,17 @@ class RemoteDesktop:
 
     # Coming and going.
 
-    def reset(self) -> None:
+    def reset(self, profile: Profile | None = None) -> None:
         """Back to the start."""
-        self._call("reset", self.config.start_timeout_s)
+        profile = profile or self.config.profile
+        self._call("reset", self.config.start_timeout_s, profile=profile)
+        self.profile = profile
+
+    def use_profile(self, profile: Profile) -> None:
+        """Make the desktop ``full`` or ``bare``."""
+        if profile != self.profile:
+            self._call("use_profile", self.config.start_timeout_s, profile=profile)
+            self.profile = profile
 
     def check(self) -> None:
         """Raise a typed error unless every part of the desktop answers."""

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, validate_call
 
 from operant.actions.json_actions import from_json
+from operant.config.desktop import Profile
 from operant.desktop.programs import FileInfo
 from operant.desktop.remote.wire import plain
 from operant.desktop.sandbox import SandboxDesktop
@@ -54,8 +55,13 @@ def make_call(desktop: SandboxDesktop, name: str, arguments: dict[str, Any]) -> 
 
 
 @call
-def reset(desktop: Any) -> None:
-    desktop.reset()
+def reset(desktop: Any, *, profile: Profile | None = None) -> None:
+    desktop.reset(profile)
+
+
+@call
+def use_profile(desktop: Any, *, profile: Profile) -> None:
+    desktop.use_profile(profile)
 
 
 @call

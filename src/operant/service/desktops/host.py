@@ -93,6 +93,7 @@ class DesktopHost:
             "id": guest.id,
             "size": {"width": desktop.size.width, "height": desktop.size.height},
             "monitors": plain(list(desktop.monitors), list[Monitor]),
+            "profile": desktop.profile,
             "idle_s": self.idle_s,
         }
 
