@@ -1,6 +1,10 @@
 """A shaping term of your own. It is logged apart, so it can never be taken for success.
 
 python examples/custom_reward.py
+
+In a training run, from this directory:
+
+    environment: {reward_terms: [{use: "custom_reward:CalmHands", weight: 0.5}]}
 """
 
 from __future__ import annotations

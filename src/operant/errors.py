@@ -155,6 +155,10 @@ class VerifierError(OperantError):
     """A success criterion could not be evaluated: neither success nor failure is known."""
 
 
+class RewardError(OperantError):
+    """A reward term that raised, or gave something that is no finite number."""
+
+
 class PoolExhausted(OperantError):
     """No desktop became free in time."""
 

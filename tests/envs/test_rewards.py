@@ -10,6 +10,7 @@ import pytest
 
 from operant.config.desktop import DesktopConfig
 from operant.envs.desktop_env import DesktopEnv
+from operant.envs.reward_terms import make_term
 from operant.envs.rewards import (
     InvalidPenalty,
     Potential,
@@ -188,6 +189,14 @@ class TestTheClassicHack:
         assert alarm.fired
         assert alarm.alerts[0].term == "screen_change"
         assert "screen_change" in str(alarm.alerts[0])
+
+    def test_a_bonus_for_actions_that_took_effect_is_gamed_likewise(self, make_env: Make) -> None:
+        env = make_env(tasks=[menu_task()], **SMALL, reward=Reward([make_term("action_effect", 0.2)]))
+        alarm = RewardHackAlarm(window=20)
+        _, successes = train(env, alarm, 150)
+        assert np.mean(successes[-20:]) <= 0.1
+        assert alarm.fired
+        assert alarm.alerts[0].term == "action_effect"
 
     def test_honest_learning_on_the_same_task_does_not_fire_it(self, make_env: Make) -> None:
         env = make_env(tasks=[menu_task()], **SMALL, reward=Reward([StepCost(0.01), Progress(0.5, 1.0)]))

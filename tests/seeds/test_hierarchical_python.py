@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from operant.envs import DesktopVectorEnv
 from operant.learn import PPOTrainer
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.train.config import load_config
+from operant.train.run import train
 
 torch.set_num_threads(1)
 
@@ -60,6 +62,27 @@ def test_multi_gpu_training() -> None:
     env.close()
     assert trainer.policy is inner
     assert inner.fingerprint != before
+
+
+def test_custom_reward_shaping(tmp_path: Path) -> None:
+    """003, "Custom Reward Shaping": +0.5 when an action took effect, and more when the pointer came nearer the target."""
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        """
+        environment:
+          reward_terms:
+            - {use: action_effect, weight: 0.5}
+            - {use: pointer_nearer, weight: 0.1}
+          spares: 2
+        training: {total_timesteps: 16, num_envs: 2, buffer_size: 16, minibatch_size: 8, update_epochs: 1}
+        """,
+        encoding="utf-8",
+    )
+    config = load_config(path, {"run.save_dir": tmp_path / "c", "run.log_dir": tmp_path / "l"}, variables={})
+    assert train(config, tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory).step >= 16
+    told = json.loads((tmp_path / "l" / "progress.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+    assert {"success", "action_effect", "pointer_nearer"} == set(told["reward_terms"])
+    assert told["reward_terms"]["action_effect"] >= 0.0
 
 
 def test_load_checkpoint(tmp_path: Path) -> None:

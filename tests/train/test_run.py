@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import torch
 
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.config.desktop import DesktopConfig
-from operant.errors import CheckpointError, ConfigError, DesktopDied
+from operant.envs.rewards import Moment, RewardTerm
+from operant.errors import CheckpointError, ConfigError, DesktopDied, RewardError
 from operant.learn.checkpoint import load_checkpoint
 from operant.learn.trainer import TrainingResult
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
@@ -130,3 +132,46 @@ class TestBeforeAnyDesktop:
 
     def test_both_ways_to_begin(self, settings: Settings, tmp_path: Path) -> None:
         self.refused(settings(), ConfigError, "not both", resume=True, init_from=tmp_path)
+
+
+class Unwell(RewardTerm):
+    """Well for three episodes, and then NaN."""
+
+    name = "unwell"
+    episodes = 0
+
+    def begin(self, moment: Moment) -> None:
+        Unwell.episodes += 1
+
+    def score(self, moment: Moment) -> float:
+        return float("nan") if Unwell.episodes > 12 else 0.0
+
+
+class TestRewardTerms:
+    def test_terms_are_logged_apart_from_success(self, settings: Settings) -> None:
+        terms = [{"use": "action_effect", "weight": 0.5}, {"use": "pointer_nearer", "weight": 0.1}]
+        config = settings(environment={"reward_terms": terms})
+        run(config)
+        lines = (config.run.log_dir / "progress.jsonl").read_text(encoding="utf-8").splitlines()
+        told = json.loads(lines[-1])
+        assert set(told["reward_terms"]) == {"success", "action_effect", "pointer_nearer"}
+        assert 0.0 <= told["success_rate"] <= 1.0
+
+    def test_a_term_that_fails_ends_the_run_and_nothing_is_lost(self, settings: Settings) -> None:
+        Unwell.episodes = 0
+        config = settings(
+            training={"total_timesteps": 4000, "asynchronous": False},
+            environment={"reward_terms": [{"use": f"{__name__}:Unwell"}]},
+        )
+        with pytest.raises(RewardError, match="'unwell' gave nan"):
+            run(config)
+        (saved,) = config.run.save_dir.glob("checkpoint_*.pt")
+        assert HierarchicalPolicy.from_checkpoint(saved).config == config.agent
+        Unwell.episodes = -100_000
+        longer = settings(training={"total_timesteps": load_checkpoint(saved)["progress"]["step"] + 16})
+        assert run(longer, resume=True).step >= 16
+
+    def test_a_term_that_is_not_there_is_told_before_any_desktop_starts(self, settings: Settings) -> None:
+        config = settings(environment={"reward_terms": [{"use": "action_efect"}]})
+        with pytest.raises(ConfigError, match="no reward term 'action_efect'"):
+            run(config, factory=None)

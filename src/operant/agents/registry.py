@@ -7,13 +7,12 @@ other ``module:factory`` is imported. Names are looked up and imported, never ev
 from __future__ import annotations
 
 import difflib
-import importlib
-import re
 from collections.abc import Callable
 from typing import Any
 
 from operant.agents.base import Agent
-from operant.errors import AgentError, OperantError, UnknownAgent
+from operant.config.imported import imported
+from operant.errors import AgentError, ConfigError, OperantError, UnknownAgent
 
 __all__ = ["AGENTS", "agent_factory", "make_agent"]
 
@@ -27,8 +26,6 @@ AGENTS: dict[str, str] = {
     "hierarchical": "operant.agents.hierarchical.agent:HierarchicalAgent",
     "vlm": "operant.agents.vlm.agent:load",
 }
-
-_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def agent_factory(name: str) -> Callable[[], Agent]:
@@ -52,26 +49,12 @@ def make_agent(name: str) -> Agent:
 
 
 def _import(name: str, path: str) -> Callable[..., Any]:
-    module_name, _, attribute = path.partition(":")
-    if not (_DOTTED.fullmatch(module_name) and _DOTTED.fullmatch(attribute)):
-        raise UnknownAgent(
-            f"{name!r} is not module:factory", hint="for example my_package.my_agent:make_agent"
-        )
     try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:  # foreign code may raise anything when it is imported
-        raise UnknownAgent(
-            f"agent {name!r}: {module_name} can't be imported: {type(error).__name__}: {error}",
-            hint="modules are looked for in the current directory and in the installed packages",
-        ) from error
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            near = difflib.get_close_matches(part, dir(found), 1)
-            hint = f"did you mean {near[0]!r}?" if near else None
-            raise UnknownAgent(f"agent {name!r}: {module_name} has no {attribute}", hint=hint)
-        found = getattr(found, part)
+        found = imported(path, form="module:factory", example="my_package.my_agent:make_agent")
+    except ConfigError as error:
+        raise UnknownAgent(f"agent {error.message}", hint=error.hint) from error
     if not callable(found):
-        raise UnknownAgent(f"agent {name!r}: {attribute} is a {type(found).__name__}, not a factory")
+        raise UnknownAgent(f"agent {name!r} is a {type(found).__name__}, not a factory")
     return found  # type: ignore[no-any-return]
 
 

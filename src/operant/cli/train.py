@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -101,6 +102,7 @@ def hierarchical(
         "run.log_dir": log_dir,
         "run.visualize": visualize or None,
     }
+    sys.path.insert(0, os.getcwd())  # where people keep reward terms of their own
     settings = load_config(config, flags)
     _log_at(settings.run.log_level)
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from operant.errors import OperantError
+from operant.errors import ConfigError, OperantError, RewardError
 from operant.tasks.criteria.base import Criterion, World
 from operant.tasks.criteria.combine import AllOf, AnyOf
 from operant.types import Observation, Outcome
@@ -145,6 +145,13 @@ class Reward:
     """Success, and the terms that were added to it. Give every environment its own copy (``fresh``)."""
 
     def __init__(self, terms: Sequence[RewardTerm] = (), success: float = 1.0) -> None:
+        twice = [
+            name for name, count in Counter([SUCCESS, *(term.name for term in terms)]).items() if count > 1
+        ]
+        if twice:
+            raise ConfigError(
+                f"two parts of the reward are called {twice[0]!r}", hint="each is logged by its name"
+            )
         self.terms = tuple(terms)
         self.success = success
 
@@ -153,14 +160,38 @@ class Reward:
 
     def begin(self, moment: Moment) -> None:
         for term in self.terms:
-            term.begin(moment)
+            _ask(term, term.begin, moment)
 
     def score(self, moment: Moment) -> tuple[float, dict[str, float]]:
         """The reward of one action, and what each term gave to it."""
         parts = {SUCCESS: self.success if moment.outcome is Outcome.SUCCESS else 0.0}
         for term in self.terms:
-            parts[term.name] = term.score(moment)
+            parts[term.name] = _number(term, _ask(term, term.score, moment))
         return sum(parts.values()), parts
+
+
+def _ask(term: RewardTerm, call: Callable[[Moment], Any], moment: Moment) -> Any:
+    try:
+        return call(moment)
+    except OperantError:
+        raise  # a desktop that died under it is no fault of the term
+    except Exception as error:  # a user's code may raise anything
+        raise RewardError(
+            f"reward term {term.name!r} raised {type(error).__name__}: {error}",
+            hint="a term must score every moment, the first and the last of an episode included",
+        ) from error
+
+
+def _number(term: RewardTerm, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RewardError(
+            f"reward term {term.name!r} gave {value!r:.60}", hint="score() returns a finite number"
+        )
+    return number
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,15 @@ from operant.config.environment import environment
 from operant.config.learning import CurriculumConfig, PPOConfig
 from operant.errors import ConfigError
 
-__all__ = ["DEFAULT_FILE", "EnvironmentConfig", "RunConfig", "TrainConfig", "TrainingConfig", "load_config"]
+__all__ = [
+    "DEFAULT_FILE",
+    "EnvironmentConfig",
+    "RewardTermConfig",
+    "RunConfig",
+    "TrainConfig",
+    "TrainingConfig",
+    "load_config",
+]
 
 DEFAULT_FILE = Path("config/config.yaml")
 #: variable -> the setting that it stands for
@@ -37,6 +45,17 @@ class TrainingConfig(PPOConfig):
     """Desktops that are played on at once; as many again are made ready meanwhile."""
     seed: int = Field(0, ge=0)
     """Decides which tasks come, which actions are drawn, and the first weights."""
+
+
+class RewardTermConfig(Config):
+    """A part of the reward beside success."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    use: str
+    """A name (action_effect, pointer_nearer), or module:Term of your own."""
+    weight: float = 1.0
+    """What its score is multiplied by."""
 
 
 class EnvironmentConfig(Config):
@@ -58,6 +77,8 @@ class EnvironmentConfig(Config):
     """What an action that can't be performed costs."""
     progress: float = Field(0.0, ge=0)
     """Weight of the share of the task's criteria that hold, as a potential."""
+    reward_terms: tuple[RewardTermConfig, ...] = ()
+    """More terms of the reward, each logged apart from success and under the reward-hack alarm."""
     spares: int | None = Field(None, ge=1)
     """Desktops on which episodes are made ready; none: as many as are played on."""
     desktop: DesktopConfig = DesktopConfig()

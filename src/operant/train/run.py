@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from operant.envs.desktop_env import DesktopFactory, start_desktop
+from operant.envs.reward_terms import make_term
 from operant.envs.rewards import InvalidPenalty, Progress, Reward, RewardHackAlarm, RewardTerm, StepCost
 from operant.envs.vector import DesktopVectorEnv
 from operant.envs.weighted_source import WeightedSource
@@ -49,6 +50,7 @@ def train(
         raise MissingDependency("PyTorch is not installed", hint="pip install 'operant[learn]'")
     config.check()
     templates = choose_tasks(config) if tasks is None else tasks
+    reward = _reward(config.environment, config.training.gamma)
 
     from operant.learn.curriculum import make_curriculum
     from operant.learn.ddp import join_peers, leave_peers
@@ -79,7 +81,7 @@ def train(
             source=WeightedSource(templates, curriculum),
             observations=agent.perception,
             actions=agent.action_coder,
-            reward=_reward(config.environment, config.training.gamma),
+            reward=reward,
             end_on_success=config.environment.end_on_success,
             desktop=config.environment.desktop,
             factory=factory,
@@ -149,6 +151,7 @@ def _reward(config: EnvironmentConfig, gamma: float) -> Reward:
         terms.append(InvalidPenalty(config.invalid_penalty))
     if config.progress:
         terms.append(Progress(config.progress, gamma))
+    terms += [make_term(one.use, one.weight, gamma=gamma) for one in config.reward_terms]
     return Reward(terms)
 
 
