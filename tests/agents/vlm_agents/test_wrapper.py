@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from loguru import logger
+from peft.tuners.lora import LoraLayer
+from PIL import Image
 
-from operant.agents.vlm.families import FAMILIES, family_of
+from operant.agents.vlm import loading
+from operant.agents.vlm.families import FAMILIES, family_of, kind_of_name
 from operant.agents.vlm.wrapper import VLMWrapper
 from operant.config.vlm import SamplingSettings
-from operant.errors import ModelError
+from operant.errors import ConfigError, ModelError
 from operant.testing.tiny_vlm import TINY_FAMILIES, build_tiny_vlm
+from operant.types import Size
 
 from .conftest import question, screen
+from .unnamed import UNNAMED, build_unnamed
 
 Tiny = Callable[[str], Path]
 SHORT = SamplingSettings(temperature=1.0, max_new_tokens=8)
@@ -71,7 +78,9 @@ def test_adapters_start_as_nothing_learn_and_come_back(tiny: Tiny, family: str, 
     torch.testing.assert_close(first, plain.judge(prompt, answer).log_probs)
     names = list(vlm.trainable())
     assert names
-    assert all("lora_" in name and "visual" not in name and "vision" not in name for name in names)
+    assert all("lora_" in name for name in names)
+    seeing = [name for name in names if "visual" in name or "vision" in name]
+    assert bool(seeing) is (family == "generic")  # which takes all linear layers
     optimiser = torch.optim.AdamW(vlm.trainable().values(), lr=0.005)
     for _ in range(8):
         optimiser.zero_grad()
@@ -86,6 +95,116 @@ def test_adapters_start_as_nothing_learn_and_come_back(tiny: Tiny, family: str, 
     assert not merged.adapted
     torch.testing.assert_close(merged.judge(prompt, answer).log_probs, after, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(vlm.judge(prompt, answer).log_probs, after)
+
+
+@pytest.fixture
+def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    root = tmp_path_factory.getbasetemp() / "unnamed-vlms"
+
+    def directory(kind: str) -> Path:
+        return root / kind if (root / kind).exists() else build_unnamed(root / kind, kind)
+
+    return directory
+
+
+@pytest.mark.parametrize("kind", UNNAMED)
+def test_models_of_no_named_family_work_with_a_warning(unnamed: Tiny, kind: str, tmp_path: Path) -> None:
+    loading._unnamed.cache_clear()
+    said: list[str] = []
+    sink = logger.add(said.append, level="WARNING", format="{message}")
+    try:
+        vlm = VLMWrapper(unnamed(kind), use_lora=True, lora_config={"r": 4}, **SMALL)
+        VLMWrapper(unnamed(kind), **SMALL)
+    finally:
+        logger.remove(sink)
+    assert len([line for line in said if f"kind {kind} are not known by name" in line]) == 1
+    assert vlm.family.units == "fractions"
+    assert vlm.shown(Size(1280, 800)) == Size(98, 61)  # 6000 pixels, the screen's shape
+    adapted = {name.partition(".lora_")[0] for name in vlm.trainable()}
+    linear = [name for name, part in vlm.model.named_modules() if isinstance(part, LoraLayer)]
+    assert adapted == set(linear)
+    assert any("vision" in name for name in adapted)
+
+    prompts = [question(vlm, 0), question(vlm, 5, images=2, text="Open the file menu and press Save as.")]
+    sampling = SamplingSettings(temperature=0.7, max_new_tokens=8)
+    answers = vlm.generate(prompts, sampling, seeds=[3, 4])
+    judged = vlm.judge(prompts, [answer.token_ids for answer in answers], temperature=0.7)
+    for row, answer in enumerate(answers):
+        torch.testing.assert_close(
+            judged.log_probs[row, : len(answer.log_probs)],
+            torch.tensor(answer.log_probs),
+            atol=2e-4,
+            rtol=0,
+        )
+    other = vlm.judge([question(vlm, 9), prompts[1]], [answer.token_ids for answer in answers])
+    assert not torch.allclose(other.log_probs[0], judged.log_probs[0])  # the picture matters
+
+    optimiser = torch.optim.AdamW(vlm.trainable().values(), lr=0.005)
+    losses = []
+    for _ in range(6):
+        optimiser.zero_grad()
+        loss = vlm.forward([screen()], ["Press Save."], labels=["Action: finished()"])["loss"]
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] - 0.1
+    again = VLMWrapper(vlm.save(tmp_path / "adapter"), **SMALL)
+    assert again.predict_action(screen(), "Press Save.") == vlm.predict_action(screen(), "Press Save.")
+
+
+def test_a_family_that_judges_otherwise_than_it_draws_is_not_trained(
+    unnamed: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vlm = VLMWrapper(unnamed("paligemma"), **SMALL)
+    extend = vlm._extend
+
+    def wrongly(inputs: dict[str, torch.Tensor], *more: torch.Tensor) -> None:
+        extend(inputs, *more)
+        inputs["token_type_ids"] = torch.zeros_like(inputs["token_type_ids"])  # the prompt sees the answer
+
+    monkeypatch.setattr(vlm, "_extend", wrongly)
+    assert vlm.predict_action(screen(), "Press Save.") is not None
+    with pytest.raises(ModelError, match="judges its own answer otherwise"):
+        vlm.forward([screen()], ["Press Save."], labels=["Action: finished()"])
+
+
+def test_screenshots_are_pictures_or_arrays(tiny: Tiny) -> None:
+    vlm = VLMWrapper(tiny("qwen2_vl"), **SMALL)
+    array = screen()
+    picture = Image.fromarray(array)
+    asked = {
+        vlm.predict_action(one, prompt="Click login")
+        for one in (
+            array,
+            picture,
+            picture.convert("RGBA"),
+            np.dstack([array, np.zeros_like(array[:, :, :1])]),
+        )
+    }
+    assert len(asked) == 1
+    grey = picture.convert("L")
+    assert vlm.predict_action(grey, "Click login") == vlm.predict_action(np.asarray(grey), "Click login")
+    ids = [vlm.tokens("Action: finished()"), vlm.tokens("done")]
+    padded = torch.full((2, 40), -100)
+    for row, tokens in enumerate(ids):
+        padded[row, : len(tokens)] = torch.tensor(tokens)
+    losses = [
+        vlm.forward(images, ["Press Save.", "Go."], labels=labels)["loss"].item()
+        for images, labels in (
+            ([picture, array], ["Action: finished()", "done"]),
+            ([array, picture], ids),
+            ([picture, picture], padded),
+        )
+    ]
+    assert losses == pytest.approx([losses[0]] * 3)
+    assert vlm.forward([picture], ["Press Save."])["logits"].shape[:2] == (1, 1)
+    for wrong in (array.astype(float), array[:, :, :2], np.zeros((0, 0, 3), np.uint8), "screen.png"):
+        with pytest.raises(ModelError, match="no screenshot"):
+            vlm.predict_action(wrong, "Click login")
+    with pytest.raises(ModelError, match="prompt 2 needs one"):
+        vlm.forward([picture], ["Press Save.", "Go."], labels=["a", "b"])
+    with pytest.raises(ModelError, match="2 prompts and 1 labels"):
+        vlm.forward([picture, picture], ["Press Save.", "Go."], labels=["a"])
 
 
 def test_full_fine_tuning_with_checkpointing_in_bf16(tiny: Tiny, tmp_path: Path) -> None:
@@ -129,8 +248,14 @@ def test_what_cannot_be_loaded_says_why(tiny: Tiny, tmp_path: Path) -> None:
         VLMWrapper(tmp_path / "empty")
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "config.json").write_text('{"model_type": "gpt2"}')
-    with pytest.raises(ModelError, match="of no known family"):
+    with pytest.raises(ModelError, match="does not answer pictures with text"):
         VLMWrapper(tmp_path / "text")
+    (tmp_path / "text" / "config.json").write_text('{"model_type": "pix2struct"}')
+    with pytest.raises(ModelError, match="encoder-decoder"):
+        VLMWrapper(tmp_path / "text")
+    with pytest.raises(ConfigError, match="alpha is not a setting") as caught:
+        VLMWrapper(tiny("llava"), use_lora=True, lora_config={"alpha": 32})
+    assert caught.value.hint == "did you mean 'lora_alpha'?"
     with pytest.raises(ModelError, match="target_modules"):
         VLMWrapper(tiny("llava"), use_lora=True, lora_config={"target_modules": ["no_such_layer"]})
     with pytest.raises(ModelError, match="GPUs"):
@@ -152,4 +277,27 @@ def test_4_bit_weights_say_what_they_need(tiny: Tiny) -> None:
 
 def test_each_family_knows_its_models() -> None:
     assert family_of("qwen2_5_vl").units == "pixels"
-    assert {kind for family in FAMILIES for kind in family.model_types} == set(TINY_FAMILIES)
+    named = {kind for family in FAMILIES for kind in family.model_types}
+    assert {*named, "generic"} == set(TINY_FAMILIES)
+    with pytest.raises(ModelError, match="no known family"):
+        family_of("gpt2")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("Qwen/Qwen2-VL-2B-Instruct", "qwen2_vl"),
+        ("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_5_vl"),
+        ("ByteDance-Seed/UI-TARS-1.5-7B", "qwen2_5_vl"),
+        ("ByteDance-Seed/UI-TARS-7B-DPO", "qwen2_vl"),
+        ("Qwen/Qwen3-VL-4B-Instruct", "qwen3_vl"),
+        ("HuggingFaceTB/SmolVLM2-500M-Video-Instruct", "smolvlm"),
+        ("HuggingFaceM4/Idefics3-8B-Llama3", "idefics3"),
+        ("HuggingFaceM4/idefics2-8b", "idefics2"),
+        ("llava-hf/llava-1.5-7b-hf", "llava"),
+        ("llava-hf/llava-onevision-qwen2-0.5b-ov-hf", ""),
+        ("google/paligemma-3b-mix-448", ""),
+    ],
+)
+def test_a_hub_name_tells_the_kind(name: str, kind: str) -> None:
+    assert kind_of_name(name) == kind

@@ -8,14 +8,18 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from loguru import logger
+from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
 
-from operant.agents.vlm.families import Family, family_of
+from operant.agents.vlm.families import FAMILIES, GENERIC, Family, family_of
 from operant.config.vlm import ModelSettings
 from operant.errors import ModelError
 
@@ -32,6 +36,7 @@ __all__ = [
 ]
 
 ADAPTER_CONFIG = "adapter_config.json"
+VIDEO = "video_processor"
 
 
 class Loaded:
@@ -116,7 +121,31 @@ def _family(base: str) -> Family:
             f"the model {base} can't be loaded: {_first_line(error)}",
             hint="without a network, download the model first and give its directory",
         ) from error
-    return family_of(str(config.model_type))
+    kind = str(config.model_type)
+    if any(kind in family.model_types for family in FAMILIES):
+        return family_of(kind)
+    if kind not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES:
+        raise ModelError(
+            f"a model of kind {kind!r} does not answer pictures with text",
+            hint="choose an image-text-to-text model, such as Qwen/Qwen2.5-VL-3B-Instruct",
+        )
+    if getattr(config, "is_encoder_decoder", False):
+        raise ModelError(
+            f"{base} is an encoder-decoder, which can't go on from a prompt",
+            hint="choose a model that continues its prompt, such as Qwen/Qwen2.5-VL-3B-Instruct",
+        )
+    return _unnamed(kind)
+
+
+@cache  # one warning a process
+def _unnamed(kind: str) -> Family:
+    logger.warning(
+        "models of kind {} are not known by name: coordinates are taken as fractions of the screen, "
+        "and adapters go on all linear layers; check a few answers before training",
+        kind,
+    )
+    processor = PROCESSOR_MAPPING_NAMES.get(kind)
+    return replace(GENERIC, name=kind, model_types=(kind,), still_processor=processor)
 
 
 def _processor(base: str, family: Family) -> Any:
@@ -128,14 +157,18 @@ def _processor(base: str, family: Family) -> Any:
 @cache
 def image_only(processor: Any) -> Any:
     """A processor class without its video part, for which torchvision and more would have to be there."""
-    if "video_processor" not in processor.get_attributes():
+    if VIDEO not in processor.get_attributes():
         return processor
 
     class StillProcessor(processor):  # type: ignore[misc]
-        def __init__(
-            self, image_processor: Any = None, tokenizer: Any = None, chat_template: Any = None, **_: Any
-        ) -> None:
-            super().__init__(image_processor, tokenizer, chat_template=chat_template)
+        @classmethod
+        def get_attributes(cls) -> list[str]:
+            return [name for name in super().get_attributes() if name != VIDEO]
+
+        @classmethod
+        def from_args_and_dict(cls, args: Any, processor_dict: dict[str, Any], **more: Any) -> Any:
+            others = {name: value for name, value in processor_dict.items() if name != VIDEO}
+            return super().from_args_and_dict(args, others, **more)
 
     StillProcessor.__name__ = processor.__name__  # what is saved names the family's own class
     return StillProcessor

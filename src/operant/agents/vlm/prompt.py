@@ -15,9 +15,10 @@ import numpy.typing as npt
 from PIL import Image
 
 from operant.config.vlm import PromptSettings
+from operant.errors import ModelError
 from operant.types import Observation, Size
 
-__all__ = ["Conversation", "Picture", "Prompt", "as_shown"]
+__all__ = ["Conversation", "Picture", "Prompt", "as_picture", "as_shown"]
 
 Picture = npt.NDArray[np.uint8]
 Message = dict[str, Any]
@@ -91,8 +92,26 @@ class Conversation:
         return f"{refused}Step {observation.step + 1} of {observation.max_steps}."
 
 
+def as_picture(given: Any) -> Picture:
+    """A screenshot as an array, from an array or from a PIL picture of any mode."""
+    if isinstance(given, Image.Image):
+        return np.asarray(given.convert("RGB"))
+    array = np.asarray(given)
+    if array.dtype == np.uint8 and array.size:
+        if array.ndim == 2:
+            return np.repeat(array[:, :, None], 3, axis=2)
+        if array.ndim == 3 and array.shape[2] in (3, 4):
+            return array[:, :, :3]
+    raise ModelError(
+        f"an array of {array.dtype} and shape {array.shape} is no screenshot",
+        hint="give a PIL picture or an array (height, width, 3) of uint8",
+    )
+
+
 def as_shown(screen: Picture, size: Size) -> Picture:
     """The screen at the size at which the model sees it."""
     if (screen.shape[1], screen.shape[0]) == (size.width, size.height):
         return screen
-    return np.asarray(Image.fromarray(screen).resize((size.width, size.height), Image.Resampling.BOX))
+    return np.asarray(
+        Image.fromarray(np.ascontiguousarray(screen)).resize((size.width, size.height), Image.Resampling.BOX)
+    )

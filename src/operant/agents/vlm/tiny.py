@@ -32,6 +32,7 @@ IDEFICS_TOKENS = (
     *(PAD, "<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>"),
     *("<image>", "<global-img>", *TILES),
 )
+IDEFICS2_TOKENS = (PAD, "<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>", "<image>")
 LLAVA_TOKENS = (PAD, "<|im_start|>", END, "<image>")
 
 _TURNS = (
@@ -131,6 +132,8 @@ def _sentences(phrases: Sequence[str]) -> Iterator[str]:
 
 # One function a family: its configuration and its processor, for a width, a number of layers and phrases.
 
+SIDE, PATCH = 64, 8  # of the pictures that those with a fixed size see
+
 Maker = Callable[[int, int, Sequence[str]], tuple[Any, Any]]
 
 
@@ -197,7 +200,9 @@ def _qwen(
             "qwen3_vl": "Qwen3VLProcessor",
         }
         template = _TURNS.format(image="<|vision_start|><|image_pad|><|vision_end|>", end=END)
-        processor = image_only(getattr(transformers, classes[name]))(images, tokenizer, template)
+        processor = image_only(getattr(transformers, classes[name]))(
+            images, tokenizer, chat_template=template
+        )
         return config, processor
 
     return make
@@ -243,36 +248,42 @@ def _qwen3_eye(width: int, patch: int) -> dict[str, Any]:
     }
 
 
+def _eye(width: int, **more: Any) -> dict[str, Any]:
+    """A vision transformer for pictures of a fixed size."""
+    return {
+        "hidden_size": width,
+        "intermediate_size": 2 * width,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "image_size": SIDE,
+        "patch_size": PATCH,
+        "initializer_range": SPREAD,
+        **more,
+    }
+
+
 def _idefics(name: str) -> Maker:
     def make(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
         from transformers import AutoConfig, Idefics3Processor
         from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 
-        side, patch, scale = 64, 8, 2
+        scale = 2
         tokenizer = _tokenizer(IDEFICS_TOKENS, "<end_of_utterance>", phrases)
         config = AutoConfig.for_model(
             name,
             text_config=_text(tokenizer, width, layers, model_type="llama", head_dim=width // 4),
-            vision_config={
-                "hidden_size": width,
-                "intermediate_size": 2 * width,
-                "num_hidden_layers": 2,
-                "num_attention_heads": 4,
-                "image_size": side,
-                "patch_size": patch,
-                "initializer_range": SPREAD,
-            },
+            vision_config=_eye(width),
             scale_factor=scale,
             pad_token_id=tokenizer.pad_token_id,
             **_ids(tokenizer, image="<image>"),
         )
         images = Idefics3ImageProcessorPil(
-            size={"longest_edge": 2 * side}, max_image_size={"longest_edge": side}, do_image_splitting=True
+            size={"longest_edge": 2 * SIDE}, max_image_size={"longest_edge": SIDE}, do_image_splitting=True
         )
         processor = Idefics3Processor(
             images,
             tokenizer,
-            image_seq_len=(side // patch) ** 2 // scale**2,
+            image_seq_len=(SIDE // PATCH) ** 2 // scale**2,
             chat_template=_TURNS.format(image="<image>", end="<end_of_utterance>"),
         )
         return config, processor
@@ -280,39 +291,91 @@ def _idefics(name: str) -> Maker:
     return make
 
 
+def _idefics2(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
+    from transformers import AutoConfig, Idefics2Processor
+    from transformers.models.idefics2.image_processing_pil_idefics2 import Idefics2ImageProcessorPil
+
+    latents = 16
+    tokenizer = _tokenizer(IDEFICS2_TOKENS, "<end_of_utterance>", phrases)
+    config = AutoConfig.for_model(
+        "idefics2",
+        text_config=_text(tokenizer, width, layers, model_type="mistral", head_dim=width // 4),
+        vision_config=_eye(width),
+        perceiver_config={
+            "hidden_size": width,
+            "resampler_n_latents": latents,
+            "resampler_depth": 1,
+            "resampler_n_heads": 4,
+            "resampler_head_dim": width // 4,
+            "num_key_value_heads": 2,
+            "initializer_range": SPREAD,
+        },
+        **_ids(tokenizer, image="<image>"),
+    )
+    images = Idefics2ImageProcessorPil(
+        size={"shortest_edge": SIDE // 2, "longest_edge": SIDE}, do_image_splitting=False
+    )
+    processor = Idefics2Processor(
+        images,
+        tokenizer,
+        image_seq_len=latents,
+        chat_template=_TURNS.format(image="<image>", end="<end_of_utterance>"),
+    )
+    return config, processor
+
+
 def _llava(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
     from transformers import AutoConfig, LlavaProcessor
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
-    side, patch = 64, 8
     tokenizer = _tokenizer(LLAVA_TOKENS, END, phrases)
     config = AutoConfig.for_model(
         "llava",
         text_config=_text(tokenizer, width, layers, model_type="llama", head_dim=width // 4),
-        vision_config={
-            "model_type": "clip_vision_model",
-            "hidden_size": width,
-            "intermediate_size": 2 * width,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "image_size": side,
-            "patch_size": patch,
-            "projection_dim": width,
-            "initializer_range": SPREAD,
-        },
+        vision_config=_eye(width, model_type="clip_vision_model", projection_dim=width),
         vision_feature_layer=-1,
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
-        image_seq_length=(side // patch) ** 2,
+        image_seq_length=(SIDE // PATCH) ** 2,
     )
     images = CLIPImageProcessorPil(
-        size={"height": side, "width": side}, crop_size={"height": side, "width": side}
+        size={"height": SIDE, "width": SIDE}, crop_size={"height": SIDE, "width": SIDE}
     )
     processor = LlavaProcessor(
         images,
         tokenizer,
-        patch_size=patch,
+        patch_size=PATCH,
         vision_feature_select_strategy="default",
         num_additional_image_tokens=1,
+        chat_template=_TURNS.format(image="<image>", end=END),
+    )
+    return config, processor
+
+
+def _llava_onevision(width: int, layers: int, phrases: Sequence[str]) -> tuple[Any, Any]:
+    """Stands for models of no named family: its processor cuts tiles and has a video part."""
+    from transformers import AutoConfig, LlavaOnevisionProcessor
+    from transformers.models.llava_onevision.image_processing_pil_llava_onevision import (
+        LlavaOnevisionImageProcessorPil,
+    )
+
+    from operant.agents.vlm.loading import image_only
+
+    tokenizer = _tokenizer((*LLAVA_TOKENS, "<video>"), END, phrases)
+    tiles = [[SIDE, SIDE], [SIDE, 2 * SIDE], [2 * SIDE, SIDE]]
+    config = AutoConfig.for_model(
+        "llava_onevision",
+        text_config=_text(tokenizer, width, layers, model_type="qwen2"),
+        vision_config=_eye(width, model_type="siglip_vision_model", vision_use_head=False),
+        vision_feature_layer=-1,
+        vision_feature_select_strategy="full",
+        image_grid_pinpoints=tiles,
+        **_ids(tokenizer, image="<image>", video="<video>"),
+    )
+    processor = image_only(LlavaOnevisionProcessor)(
+        LlavaOnevisionImageProcessorPil(size={"height": SIDE, "width": SIDE}, image_grid_pinpoints=tiles),
+        tokenizer,
+        num_image_tokens=(SIDE // PATCH) ** 2,
+        vision_feature_select_strategy="full",
         chat_template=_TURNS.format(image="<image>", end=END),
     )
     return config, processor
@@ -324,5 +387,7 @@ TINY_FAMILIES: dict[str, Maker] = {
     "qwen3_vl": _qwen("qwen3_vl", _qwen3_eye, 16, head_dim=True),
     "smolvlm": _idefics("smolvlm"),
     "idefics3": _idefics("idefics3"),
+    "idefics2": _idefics2,
     "llava": _llava,
+    "generic": _llava_onevision,
 }

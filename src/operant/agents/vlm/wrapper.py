@@ -6,20 +6,20 @@ temperature, same suppressed tokens. Not safe for threads: backends take turns. 
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
+from PIL import Image
 from torch import Tensor, nn
 
-from operant.agents.vlm.families import Family
+from operant.agents.vlm.families import FAMILIES, Family
 from operant.agents.vlm.loading import load_model
-from operant.agents.vlm.prompt import Prompt, as_shown
+from operant.agents.vlm.prompt import Prompt, as_picture, as_shown
 from operant.agents.vlm.sampling import Drawing, policy_log_probs, suppressed_tokens
 from operant.agents.vlm.trajectory import Generation
 from operant.config.vlm import LoraSettings, ModelSettings, PromptSettings, SamplingSettings
@@ -30,6 +30,9 @@ __all__ = ["Judged", "VLMWrapper"]
 
 ABOUT = "operant.json"
 IGNORED = -100  # a label that is not learned
+PROBE_TOKENS = 6
+PROBE_TOLERANCE = {torch.float32: 0.02}  # of a log-probability; coarser types round more
+COARSE_TOLERANCE = 0.3
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class VLMWrapper:
 
     >>> vlm = VLMWrapper("Qwen/Qwen2-VL-2B-Instruct", use_lora=True)  # doctest: +SKIP
     >>> vlm.predict_action(screenshot, "Click login")  # doctest: +SKIP
+
+    Screenshots are PIL pictures or arrays (height, width, 3). A sentence is asked as it is; agents
+    (``VLMAgent``) say besides in which words to answer.
     """
 
     def __init__(
@@ -62,9 +68,8 @@ class VLMWrapper:
         **settings: Any,
     ) -> None:
         if not isinstance(model_name, ModelSettings):
-            lora = (
-                lora_config if isinstance(lora_config, LoraSettings) else LoraSettings(**(lora_config or {}))
-            )
+            given = lora_config or {}
+            lora = given if isinstance(given, LoraSettings) else LoraSettings.build(**given)
             named = ModelSettings.build(name=str(model_name), use_lora=use_lora, lora=lora, **settings)
         else:
             named = model_name
@@ -81,6 +86,8 @@ class VLMWrapper:
         self.ends: list[int] = [ends] if isinstance(ends, int) else list(ends)
         width = int(self._plain.get_output_embeddings().weight.shape[0])
         self.suppressed = suppressed_tokens(self.tokenizer, width, self.ends).to(self.device)
+        self._slices = "logits_to_keep" in inspect.signature(self._plain.forward).parameters
+        self._probed = self.family in FAMILIES  # those are held to it by tests
 
     def _adapt(self, adapter: Path | None, trainable: bool) -> None:
         from operant.agents.vlm.lora import add_adapter, load_adapter
@@ -129,12 +136,15 @@ class VLMWrapper:
 
     # Asking.
 
-    def predict_action(self, screenshot: npt.NDArray[np.uint8], prompt: str) -> str:
+    def predict_action(self, screenshot: Any, prompt: str) -> str:
         """The answer to one screenshot and one sentence, without sampling."""
-        height, width = screenshot.shape[:2]
-        image = as_shown(screenshot, self.shown(Size(width, height)))
         greedy = SamplingSettings(temperature=0.0, max_new_tokens=self.sampling.max_new_tokens)
-        return self.generate([Prompt.of(image, prompt)], greedy)[0].text
+        return self.generate([self._ask(screenshot, prompt)], greedy)[0].text
+
+    def _ask(self, screenshot: Any, text: str) -> Prompt:
+        screen = as_picture(screenshot)
+        height, width = screen.shape[:2]
+        return Prompt.of(as_shown(screen, self.shown(Size(width, height))), text)
 
     @torch.inference_mode()
     def generate(
@@ -177,22 +187,36 @@ class VLMWrapper:
 
     def encode(self, prompts: Sequence[Prompt]) -> dict[str, Tensor]:
         """The prompts as the model takes them, padded on the left."""
-        texts = [
-            self.processor.apply_chat_template(list(prompt.messages), add_generation_prompt=True)
-            for prompt in prompts
-        ]
-        inputs = self.processor(
-            text=texts,
-            images=[list(prompt.images) for prompt in prompts],
-            return_tensors="pt",
-            padding=True,
-            padding_side="left",
-        )
+        try:
+            inputs = self.processor(
+                text=[self._written(prompt) for prompt in prompts],
+                images=[[Image.fromarray(image) for image in prompt.images] for prompt in prompts],
+                return_tensors="pt",
+                padding=True,
+                padding_side="left",
+            )
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
+            raise ModelError(
+                f"the processor of {self.family.name} refuses the prompt: {str(error).partition(chr(10))[0]:.200}"
+            ) from error
         dtype = self._plain.dtype
         return {
             name: value.to(self.device, dtype if value.is_floating_point() else None)
             for name, value in inputs.items()
+            if isinstance(value, Tensor) and name != "labels"
         }
+
+    def _written(self, prompt: Prompt) -> str:
+        """A prompt as text, by the model's template; plainly, one turn a line, for models that have none."""
+        if self.processor.chat_template or getattr(self.tokenizer, "chat_template", None):
+            text: str = self.processor.apply_chat_template(list(prompt.messages), add_generation_prompt=True)
+            return text
+        mark = getattr(self.processor, "image_token", "")
+        turns = [
+            "".join(mark if part["type"] == "image" else part["text"] for part in message["content"])
+            for message in prompt.messages
+        ]
+        return "\n".join(turns) + "\n"
 
     # Judging.
 
@@ -204,21 +228,50 @@ class VLMWrapper:
         temperature: float | None = None,
     ) -> Judged:
         """How likely each token of each answer is now, given those before it. Gradients flow."""
+        if not self._probed:
+            self._probe(prompts[0])
         inputs = self.encode(prompts)
-        asked = inputs["input_ids"].shape[1]
         tokens, mask = self._padded(answers)
         self._extend(inputs, tokens, mask)
         self.model.train(self.settings.gradient_checkpointing)
-        hidden = self._plain.base_model(**inputs, use_cache=False).last_hidden_state
-        logits = self._plain.get_output_embeddings()(hidden[:, asked - 1 : -1])
+        hidden, logits = self._compute(inputs, tokens.shape[1] + 1)
+        logits = logits[:, :-1]
         temperature = self.sampling.temperature if temperature is None else temperature
         log_probs = policy_log_probs(logits, temperature, self.suppressed)
         return Judged(
             log_probs=log_probs.gather(2, tokens[:, :, None])[:, :, 0].masked_fill(~mask, 0.0),
             entropy=_entropy(log_probs).masked_fill(~mask, 0.0),
             mask=mask,
-            state=hidden[:, asked - 1],
+            state=hidden[:, 0],
         )
+
+    def _compute(self, inputs: dict[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
+        """Hidden states and logits of the last so many tokens, by the model's own forward pass."""
+        seen: list[Tensor] = []
+        head = self._plain.get_output_embeddings()
+        hook = head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        try:
+            sliced = {"logits_to_keep": count} if self._slices else {}
+            logits = self._plain(**inputs, use_cache=False, **sliced).logits
+        finally:
+            hook.remove()
+        return seen[-1][:, -count:], logits[:, -count:]
+
+    @torch.no_grad()
+    def _probe(self, prompt: Prompt) -> None:
+        """Of a family that nobody tested: an answer has to be as likely afterwards as when it was drawn."""
+        self._probed = True
+        (drawn,) = self.generate(
+            [prompt], SamplingSettings(temperature=1.0, max_new_tokens=PROBE_TOKENS), seeds=[0]
+        )
+        judged = self.judge([prompt], [drawn.token_ids], temperature=1.0).log_probs[0].tolist()
+        off = max(abs(one - other) for one, other in zip(drawn.log_probs, judged, strict=True))
+        if not off <= PROBE_TOLERANCE.get(self._plain.dtype, COARSE_TOLERANCE):
+            raise ModelError(
+                f"a model of kind {self.family.name} can't be trained: it judges its own answer otherwise than "
+                f"it drew it (a log-probability is off by {off:.2f})",
+                hint="it can be evaluated; for training, choose a family of docs/vlm.md",
+            )
 
     def forward(
         self,
@@ -230,22 +283,25 @@ class VLMWrapper:
 
         ``images`` are screenshots, one for each prompt; prompts that bring their pictures need none.
         """
+        if labels is not None and len(labels) != len(prompts):
+            raise ModelError(f"there are {len(prompts)} prompts and {len(labels)} labels")
         asked = [self._prompt(index, images, prompt) for index, prompt in enumerate(prompts)]
         if labels is None:
-            return {"logits": self.model(**self.encode(asked), logits_to_keep=1).logits}
+            return {"logits": self._compute(self.encode(asked), 1)[1]}
         judged = self.judge(asked, [self.tokens(label) for label in labels], temperature=1.0)
         return {"loss": -judged.log_probs.sum() / judged.mask.sum(), "log_probs": judged.log_probs}
 
     def _prompt(self, index: int, images: Sequence[Any], prompt: str | Prompt) -> Prompt:
         if isinstance(prompt, Prompt):
             return prompt
-        screen = np.asarray(images[index])
-        return Prompt.of(as_shown(screen, self.shown(Size(screen.shape[1], screen.shape[0]))), prompt)
+        if index >= len(images):
+            raise ModelError(f"there are {len(images)} images, and prompt {index + 1} needs one")
+        return self._ask(images[index], prompt)
 
     def tokens(self, answer: Sequence[int] | str) -> list[int]:
-        """The tokens of a demonstration's text, with the one that ends it; ids are taken as they are."""
+        """The tokens of a demonstration's text, with the one that ends it; ids are taken as they are, but -100."""
         if not isinstance(answer, str):
-            return list(answer)
+            return [int(token) for token in answer if int(token) != IGNORED]
         return [*self.tokenizer.encode(answer, add_special_tokens=False), self.ends[0]]
 
     def _padded(self, answers: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
@@ -264,8 +320,10 @@ class VLMWrapper:
         inputs["input_ids"] = torch.cat([inputs["input_ids"], tokens], dim=1)
         inputs["attention_mask"] = torch.cat([inputs["attention_mask"], mask.long()], dim=1)
         for name in ("mm_token_type_ids", "token_type_ids"):
-            if name in inputs:  # 0 is text
-                inputs[name] = torch.cat([inputs[name], torch.zeros_like(tokens)], dim=1)
+            if name in inputs:
+                # Where types mark pictures, text is 0. Where they mark no picture, they tell answers from prompts.
+                answer = 0 if inputs[name].any() else 1
+                inputs[name] = torch.cat([inputs[name], torch.full_like(tokens, answer)], dim=1)
 
     # Keeping.
 
