@@ -51,7 +51,6 @@ def test_the_environment_sets_everything() -> None:
         "LOG_FORMAT": "json",
         "OPERANT_CORS_ORIGINS": "http://a.example, http://b.example",
         "OPERANT_TRAINING_COMMAND": "python train.py --fast",
-        "OPERANT_UNRELATED": "1",
     }
     config = ServiceConfig.from_environment(said, desktops=3, agent=None)
     assert (config.port, config.training_enabled, config.log_format) == (9000, False, "json")

@@ -31,7 +31,8 @@ def settings(tmp_path: Path) -> Settings:
     def make(directory: str = "run", **sections: Any) -> TrainConfig:
         parts: dict[str, Any] = {
             "training": {"total_timesteps": 32, "buffer_size": 16, "num_envs": 2, "minibatch_size": 8, "update_epochs": 1},
-            "environment": {"spares": 2, "desktop": {"width": 160, "height": 100}},
+            "environment": {"spares": 2},
+            "desktop": {"width": 160, "height": 100},
             "run": {"save_dir": tmp_path / directory / "c", "log_dir": tmp_path / directory / "l", "threads": 1},
             "agent": TINY,
         }  # fmt: skip

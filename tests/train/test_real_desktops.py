@@ -45,7 +45,8 @@ def test_a_desktop_that_is_killed_costs_an_episode_and_nothing_else(settings: Se
 
     config = settings(
         training={"total_timesteps": 40, "buffer_size": 20},
-        environment={"tasks": ("core/calculator-type-sum-v1",), "spares": 1, "desktop": {}},
+        environment={"tasks": ("core/calculator-type-sum-v1",), "spares": 1},
+        desktop={"width": 1280, "height": 800},
     )
     result = train(config, factory=Killing())
     assert victims

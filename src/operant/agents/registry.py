@@ -7,14 +7,15 @@ other ``module:factory`` is imported. Names are looked up and imported, never ev
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from operant.agents.base import Agent
 from operant.config.imported import imported
-from operant.errors import AgentError, ConfigError, OperantError, UnknownAgent
+from operant.errors import AgentError, ConfigError, MissingDependency, OperantError, UnknownAgent
 
-__all__ = ["AGENTS", "agent_factory", "make_agent"]
+__all__ = ["AGENTS", "agent_factory", "checked_device", "make_agent"]
 
 #: name -> "module:factory", imported when it is asked for
 AGENTS: dict[str, str] = {
@@ -28,8 +29,11 @@ AGENTS: dict[str, str] = {
 }
 
 
-def agent_factory(name: str) -> Callable[[], Agent]:
-    """Makes agents of that name; a wrong name is an error now, before anything starts."""
+def agent_factory(name: str, *, device: str | None = None) -> Callable[[], Agent]:
+    """Makes agents of that name; a wrong name or device is an error now, before anything starts.
+
+    The device goes to factories with a parameter of that name; the others have no network.
+    """
     first, colon, argument = name.partition(":")
     if first in AGENTS:
         make = _import(name, AGENTS[first])
@@ -40,12 +44,33 @@ def agent_factory(name: str) -> Callable[[], Agent]:
         near = difflib.get_close_matches(name, AGENTS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"agents: {', '.join(AGENTS)}, or module:factory"
         raise UnknownAgent(f"there is no agent {name!r}", hint=hint)
-    return lambda: _make(name, make, arguments)
+    options = {"device": checked_device(device)} if device is not None and _takes_device(make) else {}
+    return lambda: _make(name, make, arguments, options)
 
 
-def make_agent(name: str) -> Agent:
+def make_agent(name: str, *, device: str | None = None) -> Agent:
     """One agent of that name."""
-    return agent_factory(name)()
+    return agent_factory(name, device=device)()
+
+
+def checked_device(name: str) -> str:
+    """A device that is there; ``auto`` becomes the one that it stands for."""
+    if name == "cpu":
+        return name
+    try:
+        from operant.agents.device import pick_device
+    except ImportError as error:
+        raise MissingDependency(
+            f"device {name!r} needs PyTorch, which is not installed", hint="pip install 'operant[learn]'"
+        ) from error
+    return str(pick_device(name))
+
+
+def _takes_device(make: Callable[..., Any]) -> bool:
+    try:
+        return "device" in inspect.signature(make).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _import(name: str, path: str) -> Callable[..., Any]:
@@ -58,9 +83,9 @@ def _import(name: str, path: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...]) -> Agent:
+def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...], options: dict[str, str]) -> Agent:
     try:
-        agent = make(*arguments)
+        agent = make(*arguments, **options)
     except OperantError:
         raise
     except Exception as error:  # foreign code may raise anything

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from operant.cli.desktop_flags import Device, LogLevel, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.logs import log_at
+
 if TYPE_CHECKING:
+    from operant.config.evaluation import EvaluationConfig
     from operant.evaluation.plan import Asked, Instances
     from operant.rollout.episode import EpisodeResult
 
@@ -51,6 +55,15 @@ def evaluate(
     result_dir: Annotated[Path, typer.Option(help="Where episodes go, in OSWorld's layout.")] = Path(
         "results"
     ),
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file with device, log_level and a section desktop.")
+    ] = None,
+    device: Device = None,
+    log_level: LogLevel = None,
+    screen: Screen = None,
+    monitors: Monitors = None,
+    network: Network = None,
+    proxy: Proxy = None,
     video: Annotated[bool, typer.Option("--video", help="Also make an mp4 of each episode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
@@ -60,6 +73,9 @@ def evaluate(
             "name a suite or a file of tasks, and not both", param_hint="--suite / --tasks"
         )
     level = _difficulty(difficulty)
+    where = _settings(
+        config, device=device, log_level=log_level, desktop=desktop_section(screen, monitors, network, proxy)
+    )
     sys.path.insert(0, os.getcwd())  # where people keep an agent of their own
 
     from operant.agents.registry import agent_factory
@@ -68,7 +84,7 @@ def evaluate(
     from operant.evaluation.runner import evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
 
-    make_agent = agent_factory(agent)
+    make_agent = agent_factory(agent, device=where.device)
     plan = plan_episodes(
         _templates(suite, tasks),
         range(seed, seed + episodes),
@@ -78,7 +94,7 @@ def evaluate(
         max_steps=max_steps,
     )
     first = make_agent()
-    settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout)
+    settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
     made = [first]
     with Run.open(result_dir, settings, plan) as run:
         left = len(run.unfinished(plan))
@@ -91,6 +107,7 @@ def evaluate(
                     plan,
                     lambda: made.pop() if made else make_agent(),
                     workers=num_workers,
+                    config=where.desktop,
                     video=video,
                     tell=tell,
                 )
@@ -105,6 +122,14 @@ def evaluate(
                 unused.close()
         summary = summarise(run, lines_of(run, [Asked.of(task) for task in plan]))
     _deliver(summary, as_json)
+
+
+def _settings(file: Path | None, **flags: Any) -> EvaluationConfig:
+    from operant.config.evaluation import EvaluationConfig
+
+    settings = EvaluationConfig.load(file, **flags)
+    log_at(settings.log_level)
+    return settings
 
 
 def _difficulty(name: str | None) -> Any:

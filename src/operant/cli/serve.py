@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from operant.cli.desktop_flags import Device, LogLevel, Monitors, Network, Proxy, Screen, desktop_section
 from operant.errors import ConfigError
 
 app = typer.Typer()
@@ -41,9 +42,19 @@ def serve(
         bool, typer.Option("--auto-approve", help="Do so without asking for each action.")
     ] = False,
     dashboard: Annotated[bool, typer.Option(help="Serve the dashboard at /.")] = True,
-    log_level: Annotated[str, typer.Option(help="DEBUG also shows each request.")] = "INFO",
+    config: Annotated[
+        Path | None,
+        typer.Option(help="YAML file with any of these settings.", show_default="$OPERANT_CONFIG"),
+    ] = None,
+    device: Device = None,
+    log_level: LogLevel = None,
+    screen: Screen = None,
+    monitors: Monitors = None,
+    network: Network = None,
+    proxy: Proxy = None,
 ) -> None:
-    """Serve agents and desktops. Other settings come from OPERANT_* variables and .env; the token from OPERANT_TOKEN."""
+    """Serve agents and desktops. Other settings come from OPERANT_* variables, .env and --config; the token from
+    OPERANT_TOKEN."""
     try:
         from operant.config.service import ServiceConfig
         from operant.service.server import serve as run
@@ -52,7 +63,8 @@ def serve(
             f"the service needs packages that are not installed ({error.name})",
             hint='pip install "operant[service]"',
         ) from error
-    config = ServiceConfig.from_environment(
+    settings = ServiceConfig.from_environment(
+        file=config,
         host=host,
         port=port,
         agent=agent,
@@ -63,5 +75,8 @@ def serve(
         allow_live=allow_live or None,
         auto_approve=auto_approve or None,
         dashboard=None if dashboard else False,
+        device=device,
+        log_level=log_level,
+        desktop=desktop_section(screen, monitors, network, proxy) or None,
     )
-    run(config, level=log_level.upper())
+    run(settings)

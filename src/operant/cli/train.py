@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from operant.cli.desktop_flags import Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.logs import log_at
 from operant.cli.train_vlm import vlm
 
 app = typer.Typer(no_args_is_help=True)
@@ -81,6 +83,10 @@ def hierarchical(
     config: Annotated[
         Path | None, typer.Option(help="YAML file.", show_default="config/config.yaml, if it is there")
     ] = None,
+    screen: Screen = None,
+    monitors: Monitors = None,
+    network: Network = None,
+    proxy: Proxy = None,
 ) -> None:
     """Train the hierarchical agent with PPO. Flags win over the environment, and that over the file."""
     from operant.train.config import load_config
@@ -103,8 +109,8 @@ def hierarchical(
         "run.visualize": visualize or None,
     }
     sys.path.insert(0, os.getcwd())  # where people keep reward terms of their own
-    settings = load_config(config, flags)
-    _log_at(settings.run.log_level)
+    settings = load_config(config, flags, desktop=desktop_section(screen, monitors, network, proxy))
+    log_at(settings.run.log_level)
 
     from operant.train.run import train as run
 
@@ -116,13 +122,6 @@ def hierarchical(
     if result.interrupted:
         typer.echo("the same command with --resume goes on from there", err=True)
         raise typer.Exit(130)
-
-
-def _log_at(level: str) -> None:
-    from loguru import logger
-
-    logger.remove()
-    logger.add(sys.stderr, level=level)
 
 
 Demos = Annotated[

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from operant.cli.desktop_flags import LogLevel, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.logs import log_at
+
 if TYPE_CHECKING:
     from operant.config.vlm_training import VLMTrainingConfig
 
@@ -36,13 +39,31 @@ def vlm(
         list[str] | None,
         typer.Option("--set", help="Another value, as section.key=value; may be given several times."),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="cpu, cuda, cuda:1, mps or auto (model.device).", show_default="$DEVICE, or as configured"
+        ),
+    ] = None,
+    log_level: LogLevel = None,
+    screen: Screen = None,
+    monitors: Monitors = None,
+    network: Network = None,
+    proxy: Proxy = None,
 ) -> None:
     """Train a vision-language model on sandboxed desktops by reinforcement learning."""
+    from operant.config.environment import environment
     from operant.config.vlm_training import VLMTrainingConfig
     from operant.config.yaml_file import load_yaml
     from operant.errors import ConfigError
 
-    settings = load_yaml(config, VLMTrainingConfig, [*(set_ or ()), *_staleness(mode)])
+    overrides = [*(set_ or ()), *_staleness(mode)]
+    section = desktop_section(screen, monitors, network, proxy)
+    settings = load_yaml(config, VLMTrainingConfig, overrides, desktop=section)
+    told = environment(also=[settings.environment.ui_env_token_variable])
+    if where := device or told.get("DEVICE"):
+        settings = settings.model_copy(update={"model": settings.model.model_copy(update={"device": where})})
+    log_at(log_level or told.get("LOG_LEVEL") or "INFO")
     if mode == "async" and not settings.training.max_staleness:
         raise ConfigError(
             "training.max_staleness is 0, which is synchronous", hint="raise it, or say --mode sync"

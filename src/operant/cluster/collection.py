@@ -27,7 +27,6 @@ from operant.rollout.experience import decode
 from operant.rollout.loop import Stopped
 from operant.train.vlm.collection import CollectionStats
 from operant.train.vlm.groups import Gathered, Kept
-from operant.types import Size
 
 __all__ = ["RemoteCollection"]
 
@@ -65,9 +64,8 @@ class RemoteCollection:
         return kept
 
     def demonstrate(self, jobs: Iterable[Job]) -> Iterator[Trajectory]:
-        environment = self.config.environment
         units = self._vlm.family.units
-        shown = self._vlm.shown(Size(environment.width, environment.height))
+        shown = self._vlm.shown(self.config.desktop.size)
         pool = ActorPool(list(self.roster.desktops()))
         for job in jobs:
             pool.submit(lambda actor, ticket: actor.demonstrate.remote(ticket, units, shown), Ticket.of(job))

@@ -64,9 +64,8 @@ class Environment:
         with self._lock:
             if self._pool is None:
                 self._source = task_source(self._config.environment, self._tasks)
-                screen = Size(self._config.environment.width, self._config.environment.height)
                 roster = Roster.find(self._config, self._directory)
-                backend = RemoteBackend(roster.inference, screen)
+                backend = RemoteBackend(roster.inference, self._config.desktop.size)
                 pool = desktop_pool(self._config, self._episodes, self._desktops)
                 self._runner = task_runner(self._config, pool, backend, self._directory)
                 self._line = Line(roster.experience, self._name, self._source)

@@ -62,7 +62,7 @@ class ClusterRun:
         # A mistake in these is told before anything starts.
         self._phrases = phrasings(task_source(config.environment, tasks))
         if desktops is None:
-            desktop_factory(config.environment)
+            desktop_factory(config)
         with hold(self.directory):
             claim(self.directory, config, resume=resume)
         self._told = 0

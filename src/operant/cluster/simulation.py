@@ -25,7 +25,7 @@ from operant.config.vlm_training import VLMTrainingConfig
 from operant.rollout.actors import ActorStats
 from operant.rollout.experience import encode
 from operant.rollout.latencies import Latencies
-from operant.types import Outcome, Size
+from operant.types import Outcome
 
 __all__ = ["SimulatedEnvironment"]
 
@@ -56,8 +56,7 @@ class SimulatedEnvironment:
     async def play(self) -> ActorStats:
         """Play until no more work is handed out."""
         self._roster = await asyncio.to_thread(Roster.find, self._config, self._directory)
-        screen = Size(self._config.environment.width, self._config.environment.height)
-        _, shown = await self._roster.inference[0].shown.remote(screen)
+        _, shown = await self._roster.inference[0].shown.remote(self._config.desktop.size)
         noise = np.random.default_rng(0).integers(0, 255, (shown.height, shown.width, 3), np.uint8)
         await asyncio.gather(*(self._desktop(noise) for _ in range(self._episodes)))
         return self._stats

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -51,4 +52,15 @@ def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:
         hint = f"did you mean {near[0]!r}?" if near else f"valid keys: {', '.join(names)}"
         return ConfigError(f"{where} is not a setting", hint=hint)
     given = first.get("input")
-    return ConfigError(f"{where}: {first['msg'].removeprefix('Value error, ')} (got {given!r})")
+    return ConfigError(
+        f"{where}: {first['msg'].removeprefix('Value error, ')} (got {given!r})", hint=_nearest(first, given)
+    )
+
+
+def _nearest(error: Any, given: Any) -> str | None:
+    """The name that was meant, where only some are possible."""
+    if error["type"] != "literal_error" or not isinstance(given, str):
+        return None
+    names = re.findall(r"'([^']*)'", str(error["ctx"]["expected"]))
+    near = difflib.get_close_matches(given.lower(), names, 1)
+    return f"did you mean {near[0]!r}?" if near else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -16,6 +18,9 @@ LARGEST_SCREEN = 16384
 Profile = Literal["bare", "full"]
 #: What a desktop shows before any program is started: a window manager only, or also panel, menu and icons.
 PROFILES: tuple[Profile, ...] = get_args(Profile)
+PROXY_SCHEMES = ("http", "https", "socks5")
+_SIZE = re.compile(r"(\d+)x(\d+)")
+_REGION = re.compile(r"(\d+)x(\d+)(?:\+(\d+)\+(\d+))?")
 
 
 class SettleConfig(Config):
@@ -74,8 +79,47 @@ def _name(key: str) -> str:
     return key
 
 
+def _size(text: Any) -> tuple[int, int]:
+    found = _SIZE.fullmatch(text.strip()) if isinstance(text, str) else None
+    if found is None:
+        raise ValueError("a size is written WIDTHxHEIGHT, such as 1920x1080")
+    return int(found[1]), int(found[2])
+
+
+def _monitors(given: Any) -> Any:
+    """``1920x1080,1920x1080``, or a list of such: side by side unless ``+X+Y`` says where, as xrandr writes it."""
+    if isinstance(given, str):
+        given = [part.strip() for part in given.split(",") if part.strip()]
+    if not isinstance(given, (list, tuple)):
+        return given
+    monitors: list[Any] = []
+    right = 0
+    for one in given:
+        if isinstance(one, str):
+            found = _REGION.fullmatch(one.strip())
+            if found is None:
+                raise ValueError(f"monitor {one!r} is not written WIDTHxHEIGHT or WIDTHxHEIGHT+X+Y")
+            width, height, x, y = (None if part is None else int(part) for part in found.groups())
+            one = {"x": right if x is None else x, "y": y or 0, "width": width, "height": height}
+        if isinstance(one, dict) and all(isinstance(one.get(side), int) for side in ("x", "width")):
+            right = one["x"] + one["width"]
+        monitors.append(one)
+    return monitors
+
+
+def _reach(monitors: Any, place: str, length: str) -> int | None:
+    """How far regions reach, where all of them are well formed."""
+    try:
+        return int(max(one[place] + one[length] for one in monitors))
+    except (TypeError, KeyError, ValueError):
+        return None
+
+
 class DesktopConfig(Config):
-    """One desktop. The defaults are what the benchmarks and the suites use."""
+    """One desktop. The defaults are what the benchmarks and the suites use.
+
+    ``size: 1920x1080`` is short for width and height; without either, a screen is as large as its monitors.
+    """
 
     width: int = Field(1280, ge=64, le=LARGEST_SCREEN)
     """Width of the screen in pixels."""
@@ -87,6 +131,10 @@ class DesktopConfig(Config):
     """`bare` has a window manager only; `full` has application menu, task bar, icons of HOME and run dialog as well."""
     network: bool = False
     """Whether programs reach the machine's network; otherwise they have a loopback of their own."""
+    proxy: str | None = None
+    """Proxy for programs and browsers, such as http://10.0.0.1:3128; needs ``network``."""
+    no_proxy: tuple[str, ...] = ("localhost", "127.0.0.1", "::1")
+    """Hosts that are reached without it."""
     opengl: bool = False
     """Whether the display offers OpenGL (GLX): 50 MB and 40 ms more a desktop."""
     home: Path | None = None
@@ -104,6 +152,45 @@ class DesktopConfig(Config):
     start_timeout_s: float = Field(30.0, gt=0)
     """How long a desktop may take to come up."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        values = dict(values)
+        if values.get("monitors"):
+            values["monitors"] = monitors = _monitors(values["monitors"])
+            if not values.keys() & {"size", "width", "height"}:
+                reach = _reach(monitors, "x", "width"), _reach(monitors, "y", "height")
+                if None not in reach:
+                    values["width"], values["height"] = reach
+        if "size" in values:
+            if values.keys() & {"width", "height"}:
+                raise ValueError("size is short for width and height: give one or the other")
+            values["width"], values["height"] = _size(values.pop("size"))
+        return values
+
+    @field_validator("proxy")
+    @classmethod
+    def _an_address(cls, proxy: str | None) -> str | None:
+        if not proxy:
+            return None
+        parts = urlsplit(proxy)
+        if parts.scheme not in PROXY_SCHEMES or not parts.hostname:
+            raise ValueError(
+                f"a proxy is written SCHEME://HOST:PORT, SCHEME one of {', '.join(PROXY_SCHEMES)}"
+            )
+        return proxy
+
+    @field_validator("no_proxy", mode="before")
+    @classmethod
+    def _listed(cls, hosts: Any) -> Any:
+        return (
+            tuple(part.strip() for part in hosts.split(",") if part.strip())
+            if isinstance(hosts, str)
+            else hosts
+        )
+
     @field_validator("home")
     @classmethod
     def _home_exists(cls, home: Path | None) -> Path | None:
@@ -118,9 +205,30 @@ class DesktopConfig(Config):
                 raise ValueError(f"monitor {index} reaches beyond the {self.size} screen")
         return self
 
+    @model_validator(mode="after")
+    def _proxy_is_reached(self) -> DesktopConfig:
+        if self.proxy and not self.network:
+            raise ValueError("a proxy needs the network: set network: true")
+        return self
+
     @property
     def size(self) -> Size:
         return Size(self.width, self.height)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Environment variables of the programs; those that are set by hand win over the proxy's."""
+        if not self.proxy:
+            return dict(self.environment)
+        hosts = ",".join(self.no_proxy)
+        said = {
+            "http_proxy": self.proxy,
+            "https_proxy": self.proxy,
+            "all_proxy": self.proxy,
+            "no_proxy": hosts,
+        }
+        # Half of the programs read the one spelling and half the other.
+        return said | {name.upper(): value for name, value in said.items()} | self.environment
 
     @property
     def regions(self) -> tuple[Monitor, ...]:

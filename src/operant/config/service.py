@@ -1,13 +1,13 @@
 """Settings of the service: where it listens, whom it lets in, how much it does at once.
 
-Every field can be set by an environment variable ``OPERANT_<FIELD>`` or a line of ``.env``; a few also by the
-plain names that people expect (``TRAINING_ENABLED``, ``LOG_FORMAT``).
+Every plain field can be set by an environment variable ``OPERANT_<FIELD>`` or a line of ``.env``; a few also by the
+names that people expect (``DEVICE``, ``LOG_LEVEL``, ``TRAINING_ENABLED``). A YAML file (``--config``, ``OPERANT_CONFIG``)
+holds any of them, ``desktop`` included. Flags win over the environment, and that over the file.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import os
 import shlex
 import sys
 from collections.abc import Mapping
@@ -17,11 +17,20 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from operant.config.base import Config
+from operant.config.desktop import DesktopConfig
+from operant.config.environment import PREFIX, check_level, check_variables
+from operant.config.environment import environment as read_environment
+from operant.config.yaml_file import build_over
 
 __all__ = ["ServiceConfig", "is_loopback"]
 
-PREFIX = "OPERANT_"
-PLAIN_NAMES = {"TRAINING_ENABLED": "training_enabled", "LOG_FORMAT": "log_format", "API_TOKEN": "token"}
+PLAIN_NAMES = {
+    "DEVICE": "device",
+    "LOG_LEVEL": "log_level",
+    "LOG_FORMAT": "log_format",
+    "TRAINING_ENABLED": "training_enabled",
+    "API_TOKEN": "token",
+}
 
 
 class ServiceConfig(Config):
@@ -51,8 +60,13 @@ class ServiceConfig(Config):
     checkpoint_agent: str = "hierarchical"
     """The agent that checkpoints belong to."""
 
+    device: str | None = None
+    """Where networks calculate: cpu, cuda, cuda:1, mps or auto; left out, the agent's own choice."""
+
     desktops: int = Field(2, ge=1, le=256)
     """Sandboxed desktops kept ready."""
+    desktop: DesktopConfig = DesktopConfig()
+    """What each of them is like."""
     session_ttl_s: float = Field(600.0, gt=0, le=86_400)
     """Seconds after its last use that a session is ended."""
     lease_timeout_s: float = Field(10.0, ge=0, le=600)
@@ -96,6 +110,13 @@ class ServiceConfig(Config):
     """Whether the dashboard is served at ``/``."""
     log_format: Literal["auto", "human", "json"] = "auto"
     """How log lines look; ``auto`` is human on a terminal."""
+    log_level: str = "INFO"
+    """Least level that is logged; DEBUG also shows each request."""
+
+    @field_validator("log_level")
+    @classmethod
+    def _known(cls, level: str) -> str:
+        return check_level(level)
 
     @field_validator("token")
     @classmethod
@@ -138,22 +159,21 @@ class ServiceConfig(Config):
 
     @classmethod
     def from_environment(
-        cls, environment: Mapping[str, str] | None = None, **overrides: Any
+        cls, environment: Mapping[str, str] | None = None, *, file: Path | None = None, **overrides: Any
     ) -> ServiceConfig:
-        """What the environment and ``.env`` say; ``overrides`` that are not None win."""
+        """What the environment, ``.env`` and a YAML file say; ``overrides`` that are not None win."""
         if environment is None:
-            from dotenv import dotenv_values
-
-            written = {name: value for name, value in dotenv_values(".env").items() if value is not None}
-            environment = {**written, **os.environ}
+            environment = read_environment()
+        else:
+            check_variables(environment)
         said: dict[str, Any] = {}
         for variable, value in environment.items():
             name = PLAIN_NAMES.get(variable) or variable.removeprefix(PREFIX).lower()
             if (variable in PLAIN_NAMES or variable.startswith(PREFIX)) and name in cls.model_fields:
                 said[name] = value
-        return cls.build(  # type: ignore[no-any-return]
-            **said | {name: value for name, value in overrides.items() if value is not None}
-        )
+        if file is None and f"{PREFIX}CONFIG" in environment:
+            file = Path(environment[f"{PREFIX}CONFIG"])
+        return build_over(cls, file, said, overrides)
 
 
 def is_loopback(host: str) -> bool:

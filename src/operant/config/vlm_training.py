@@ -1,6 +1,7 @@
 """Settings of a training run of a vision-language agent: ``operant train vlm --config FILE``.
 
-Sections: model, prompt, sampling, environment, actor, training, inference where a model server answers, and cluster.
+Sections: model, prompt, sampling, environment, desktop, actor, training, inference where a model server answers, and
+cluster.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from operant.config.base import Config
 from operant.config.cluster import ClusterSettings
+from operant.config.desktop import DesktopConfig
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
 
 __all__ = [
@@ -31,10 +33,6 @@ class EnvironmentSettings(Config):
     """Only tasks of this difficulty."""
     desktops: int | None = Field(default=None, ge=1)
     """Desktops at once; as many as actors if left out."""
-    width: int = Field(default=1280, ge=64)
-    """Of the screen, in pixels."""
-    height: int = Field(default=800, ge=64)
-    """Of the screen, in pixels."""
     ui_env_urls: tuple[str, ...] = ()
     """Addresses of ``operant desktop serve`` on other machines, such as http://10.0.0.7:8765; desktops are
     leased from them in turn. Left out, they run on this machine."""
@@ -148,6 +146,8 @@ class VLMTrainingConfig(Config):
     """A server that answers in place of this process, and loads each version's adapters."""
     environment: EnvironmentSettings = EnvironmentSettings()
     """Desktops and tasks."""
+    desktop: DesktopConfig = DesktopConfig()
+    """What each desktop is like; those of ``ui_env_urls`` are as their servers make them, and of the same size."""
     actor: ActorSettings = ActorSettings()
     """Who collects experience."""
     training: TrainingSettings = TrainingSettings()

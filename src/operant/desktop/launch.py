@@ -272,7 +272,7 @@ def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
         "bus_config": f"{public}/bus.conf",
         "network": config.network,
         "limits": config.limits.model_dump(),
-        "environment": {**config.environment, **({} if config.isolated else {MARK: owner_mark()})},
+        "environment": {**config.variables, **({} if config.isolated else {MARK: owner_mark()})},
         "home": entries,
     }
     return settings, contents

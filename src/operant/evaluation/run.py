@@ -11,9 +11,9 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from operant.errors import ResultsError
 from operant.evaluation.plan import Asked
@@ -41,6 +41,8 @@ class Settings:
     """Steps that every episode may take; None for each task's own cap."""
     act_s: float = 60.0
     screen: tuple[int, int] = (1280, 800)
+    desktop: dict[str, Any] = field(default_factory=dict)
+    """What else of the desktops' settings is not as usual, such as their monitors; no secrets."""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ __all__ = ["evaluate", "settings_of"]
 
 TRIES = 3  # the first and two more after infra errors
 FOR_EVER_S = 86_400.0  # a set-up desktop waits for its turn as long as the episodes before it take
+#: The size has a place of its own; variables and proxies may hold passwords.
+NOT_RECORDED = {"width", "height", "environment", "proxy", "no_proxy"}
 GOODBYE_S = 3.0  # how long the workers have to stop when everything ends
 
 
@@ -43,7 +45,7 @@ def settings_of(
     name: str, agent: Agent, *, max_steps: int | None, act_s: float, config: DesktopConfig | None = None
 ) -> Settings:
     """The settings that an evaluation of this agent runs under."""
-    size = (config or DesktopConfig()).size
+    desktop = config or DesktopConfig()
     return Settings(
         name,
         agent.fingerprint,
@@ -51,7 +53,8 @@ def settings_of(
         isinstance(agent, PrivilegedAgent),
         max_steps,
         act_s,
-        (size.width, size.height),
+        (desktop.width, desktop.height),
+        desktop.model_dump(mode="json", exclude_defaults=True, exclude=NOT_RECORDED),
     )
 
 

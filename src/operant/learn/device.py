@@ -1,4 +1,4 @@
-"""Where a network calculates: the device by name, checked before anything starts, and how many threads it uses."""
+"""How a network calculates: its device, which ``operant.agents.device`` picks, and how many threads it uses."""
 
 from __future__ import annotations
 
@@ -6,26 +6,9 @@ import os
 
 import torch
 
-from operant.errors import ConfigError
+from operant.agents.device import pick_device
 
 __all__ = ["can_fuse", "pick_device", "use_threads"]
-
-
-def pick_device(name: str) -> torch.device:
-    """``cpu``, ``cuda``, ``cuda:1``, ``mps``; ``auto`` takes a GPU if there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        there = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
-        if torch.backends.mps.is_available():
-            there.append("mps")
-        raise ConfigError(
-            f"there is no device {name!r} here", hint=f"devices of this machine: {', '.join(there)}"
-        ) from error
-    return device
 
 
 def use_threads(count: int | None) -> int:

@@ -29,7 +29,10 @@ Every action happens in a sandboxed desktop unless the service was started with 
 
 
 def create_app(config: ServiceConfig | None = None, runtime: Runtime | None = None) -> FastAPI:
-    """A service; ``runtime`` lets a test bring its own desktops and models."""
+    """A service, from the environment unless settings are given; ``runtime`` lets a test bring its own desktops and models."""
+    if config is None and runtime is None:
+        config = ServiceConfig.from_environment()
+        set_up_logging(config.log_format, config.log_level)
     config = config or (runtime.config if runtime else ServiceConfig())
     runtime = runtime or Runtime(config)
 
@@ -67,6 +70,4 @@ def __getattr__(name: str) -> Any:
     """``app`` is made when a server asks for it, from the environment; importing this module starts nothing."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    config = ServiceConfig.from_environment()
-    set_up_logging(config.log_format)
-    return create_app(config)
+    return create_app()

@@ -69,6 +69,7 @@ class Runtime:
             config.checkpoint_agent,
             chosen="agent" in config.model_fields_set,
             threads=config.inference_threads,
+            device=config.device,
             factory=predictors,
         )
         self.sessions = Sessions(
@@ -121,7 +122,7 @@ class Runtime:
 
     def _bring_up(self) -> None:
         try:
-            pool = DesktopPool(self.config.desktops, factory=self._desktops)
+            pool = DesktopPool(self.config.desktops, self.config.desktop, factory=self._desktops)
         except OperantError as error:
             self.failure = error
             logger.error("no desktop can be started: {}", error)

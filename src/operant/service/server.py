@@ -20,15 +20,16 @@ __all__ = ["listen", "serve"]
 GOODBYE_S = 5  # how long requests that are under way have when the service stops
 
 
-def serve(config: ServiceConfig, runtime: Runtime | None = None, *, level: str = "INFO") -> None:
+def serve(config: ServiceConfig, runtime: Runtime | None = None) -> None:
     """Returns when the service has stopped and every desktop is closed."""
-    set_up_logging(config.log_format, level)
+    set_up_logging(config.log_format, config.log_level)
+    app = create_app(config, runtime)
     listening = listen(config.host, config.port)
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(config, runtime),
+            app,
             log_config=None,
             ws_max_size=2 * MESSAGE_BYTES,
             timeout_graceful_shutdown=GOODBYE_S,

@@ -16,8 +16,9 @@ from pydantic import ConfigDict, Field, field_validator
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.config.base import Config
 from operant.config.desktop import DesktopConfig
-from operant.config.environment import environment
+from operant.config.environment import check_level, environment
 from operant.config.learning import CurriculumConfig, PPOConfig
+from operant.config.yaml_file import overlaid
 from operant.errors import ConfigError
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
 DEFAULT_FILE = Path("config/config.yaml")
 #: variable -> the setting that it stands for
 VARIABLES = {"DEVICE": "run.device", "LOG_LEVEL": "run.log_level"}
-LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
 
 
 class TrainingConfig(PPOConfig):
@@ -81,8 +81,6 @@ class EnvironmentConfig(Config):
     """More terms of the reward, each logged apart from success and under the reward-hack alarm."""
     spares: int | None = Field(None, ge=1)
     """Desktops on which episodes are made ready; none: as many as are played on."""
-    desktop: DesktopConfig = DesktopConfig()
-    """The desktops themselves."""
 
 
 class RunConfig(Config):
@@ -108,9 +106,7 @@ class RunConfig(Config):
     @field_validator("log_level")
     @classmethod
     def _known(cls, level: str) -> str:
-        if level.upper() not in LEVELS:
-            raise ValueError(f"levels are {', '.join(LEVELS)}")
-        return level.upper()
+        return check_level(level)
 
 
 class TrainConfig(Config):
@@ -119,6 +115,8 @@ class TrainConfig(Config):
     training: TrainingConfig = TrainingConfig()
     curriculum: CurriculumConfig = CurriculumConfig()
     environment: EnvironmentConfig = EnvironmentConfig()
+    desktop: DesktopConfig = DesktopConfig()
+    """What each desktop is like."""
     run: RunConfig = RunConfig()
     agent: HierarchicalConfig | None = None
     """The agent's own settings; none: its defaults, or those of the checkpoint that it starts from."""
@@ -140,8 +138,10 @@ def load_config(
     flags: Mapping[str, Any] | None = None,
     *,
     variables: Mapping[str, str] | None = None,
+    desktop: Mapping[str, Any] | None = None,
 ) -> TrainConfig:
-    """Everything put together; ``flags`` are dotted names, and those that are None were not given."""
+    """Everything put together; ``flags`` are dotted names, and those that are None were not given. ``desktop`` goes over
+    the section of that name."""
     if path is None and DEFAULT_FILE.is_file():
         path = DEFAULT_FILE
     values = {} if path is None else _read(path)
@@ -152,6 +152,8 @@ def load_config(
     for setting, value in (flags or {}).items():
         if value is not None:
             _put(values, setting, value)
+    if desktop:
+        values["desktop"] = overlaid(values.get("desktop"), desktop)
     try:
         config: TrainConfig = TrainConfig.build(**values)
     except ConfigError as error:

@@ -83,7 +83,7 @@ def train(
             actions=agent.action_coder,
             reward=reward,
             end_on_success=config.environment.end_on_success,
-            desktop=config.environment.desktop,
+            desktop=config.desktop,
             factory=factory,
             spares=config.environment.spares,
             in_order=not config.training.asynchronous,

@@ -8,7 +8,7 @@ import pytest
 
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.config.yaml_file import load_yaml
-from operant.errors import ConfigError, ModelError
+from operant.errors import ConfigError
 from operant.train.vlm.dry_run import dry_run
 from operant.train.vlm.parts import Parts
 
@@ -47,5 +47,5 @@ def test_overrides_and_mistakes(tmp_path: Path) -> None:
 def test_a_gpu_that_is_not_there_is_told(tmp_path: Path) -> None:
     path = next(path for path in SHIPPED if path.stem == "vlm_tiny_cpu")
     config = load_yaml(path, VLMTrainingConfig, ["model.device=cuda:7"])
-    with pytest.raises(ModelError, match="GPUs"):
+    with pytest.raises(ConfigError, match="no device 'cuda:7'"):
         Parts(config, tmp_path)

@@ -27,18 +27,18 @@ DEFAULT = Path(__file__).with_name("default.pt")
 SAMPLED = "sampled"
 TRIES = 8  # draws to get out of a circle
 
-_loaded: dict[tuple[str, int], HierarchicalPolicy] = {}
+_loaded: dict[tuple[str, int, str], HierarchicalPolicy] = {}
 _loading = threading.Lock()
 
 
 class HierarchicalAgent(BatchedAgent):
-    """Plays with a policy. Agents of one process that name the same file share its weights."""
+    """Plays with a policy. Agents of one process that name the same file and device share its weights."""
 
-    def __init__(self, path: str | Path = "", *, deterministic: bool = True) -> None:
+    def __init__(self, path: str | Path = "", *, deterministic: bool = True, device: str = "cpu") -> None:
         name = str(path)
         if name == SAMPLED or name.endswith(f":{SAMPLED}"):
             name, deterministic = name.removesuffix(SAMPLED).removesuffix(":"), False
-        self.policy = _load(Path(name) if name else DEFAULT)
+        self.policy = _load(Path(name) if name else DEFAULT, device)
         self.deterministic = deterministic
         self.observation_type = "screenshot_a11y_tree" if self.policy.perception.with_tree else "screenshot"
         self.fingerprint = self.policy.fingerprint
@@ -50,7 +50,7 @@ class HierarchicalAgent(BatchedAgent):
             "widgets": encoder.widgets,
             "meta_actions": list(self.policy.config.manager.kinds),
         }
-        self._random = torch.Generator()
+        self._random = torch.Generator(self.policy.device)
 
     def begin(self, task: TaskView) -> None:
         self._random.manual_seed(task.seed)
@@ -102,13 +102,13 @@ def _record(sampled: Sampled, row: int) -> dict[str, Any]:
     }
 
 
-def _load(path: Path) -> HierarchicalPolicy:
+def _load(path: Path, device: str) -> HierarchicalPolicy:
     try:
-        key = (str(path.resolve()), path.stat().st_mtime_ns)
+        key = (str(path.resolve()), path.stat().st_mtime_ns, device)
     except OSError as error:
         hint = "train one: operant train hierarchical" if path == DEFAULT else None
         raise CheckpointError(f"there is no checkpoint {path}", hint=hint) from error
     with _loading:
         if key not in _loaded:
-            _loaded[key] = HierarchicalPolicy.from_checkpoint(path)
+            _loaded[key] = HierarchicalPolicy.from_checkpoint(path, device)
         return _loaded[key]

@@ -109,10 +109,10 @@ def _mixed(seed: int, step: int) -> int:
 # By name: ``vlm:PATH``.
 
 
-def load(path: str = "") -> VLMAgent:
+def load(path: str = "", *, device: str | None = None) -> VLMAgent:
     """The agent of a model's or an adapter's directory, or of a YAML file that names a model server.
 
-    Agents of the same path share one model, which answers them in batches.
+    Agents of the same path and device share one model, which answers them in batches. A server has its own device.
     """
     if not path:
         raise ModelError("the agent vlm needs a model", hint="vlm:PATH, a directory or a server's .yaml file")
@@ -127,7 +127,7 @@ def load(path: str = "") -> VLMAgent:
             temperature=asked.sampling.eval_temperature,
             fingerprint=f"{server.url} {server.model}",
         )
-    return _SHARED.agent(path)
+    return _SHARED.agent(path, device)
 
 
 class _SharedModels:
@@ -135,14 +135,14 @@ class _SharedModels:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._models: dict[str, tuple[Backend, PromptSettings, SamplingSettings, str]] = {}
-        self._users: dict[str, int] = {}
+        self._models: dict[tuple[str, str | None], tuple[Backend, PromptSettings, SamplingSettings, str]] = {}
+        self._users: dict[tuple[str, str | None], int] = {}
 
-    def agent(self, path: str) -> VLMAgent:
-        key = str(Path(path).resolve())
+    def agent(self, path: str, device: str | None = None) -> VLMAgent:
+        key = (str(Path(path).resolve()), device)
         with self._lock:
             if key not in self._models:
-                self._models[key] = _load_directory(path)
+                self._models[key] = _load_directory(path, device)
             self._users[key] = self._users.get(key, 0) + 1
             backend, prompt, sampling, fingerprint = self._models[key]
         return VLMAgent(
@@ -153,7 +153,7 @@ class _SharedModels:
             on_close=self._release(key),
         )
 
-    def _release(self, key: str) -> Callable[[], None]:
+    def _release(self, key: tuple[str, str | None]) -> Callable[[], None]:
         released = False
 
         def release() -> None:
@@ -174,14 +174,17 @@ class _SharedModels:
 _SHARED = _SharedModels()
 
 
-def _load_directory(path: str) -> tuple[Backend, PromptSettings, SamplingSettings, str]:
+def _load_directory(
+    path: str, device: str | None = None
+) -> tuple[Backend, PromptSettings, SamplingSettings, str]:
     from operant.agents.vlm.backends.local import LocalBackend
     from operant.agents.vlm.wrapper import VLMWrapper
 
     about = _about(Path(path))
     prompt = PromptSettings.build(**about.get("prompt", {}))
     sampling = SamplingSettings.build(**about.get("sampling", {}))
-    settings = ModelSettings.build(name=path, use_lora=False, **about.get("model", {}))
+    noted = about.get("model", {}) | ({} if device is None else {"device": device})
+    settings = ModelSettings.build(name=path, use_lora=False, **noted)
     vlm = VLMWrapper(settings, prompt=prompt, sampling=sampling, trainable=False)
     return LocalBackend(vlm), prompt, sampling, _fingerprint(Path(path))
 

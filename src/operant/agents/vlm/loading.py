@@ -19,6 +19,7 @@ from loguru import logger
 from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
 
+from operant.agents.device import pick_device
 from operant.agents.vlm.families import FAMILIES, GENERIC, Family, family_of
 from operant.config.vlm import ModelSettings
 from operant.errors import ModelError
@@ -28,7 +29,6 @@ transformers.utils.logging.disable_progress_bar()
 __all__ = [
     "Loaded",
     "check_torchvision",
-    "device_of",
     "image_only",
     "is_adapter",
     "limit_threads",
@@ -56,7 +56,7 @@ def load_model(settings: ModelSettings) -> Loaded:
     check_torchvision()
     base, adapter = _base_of(settings.name)
     family = _family(base)
-    device = device_of(settings.device)
+    device = pick_device(settings.device)
     options: dict[str, Any] = {"dtype": settings.dtype}
     if settings.load_in_4bit:
         options |= {"quantization_config": _four_bits(), "device_map": {"": device}}
@@ -172,22 +172,6 @@ def image_only(processor: Any) -> Any:
 
     StillProcessor.__name__ = processor.__name__  # what is saved names the family's own class
     return StillProcessor
-
-
-def device_of(name: str) -> torch.device:
-    """The device of that name, which has to be there."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise ModelError(f"there is no device {name!r}", hint="cpu, cuda, cuda:1, or auto") from error
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ModelError(
-            f"device {name!r} was asked for and this machine has {torch.cuda.device_count()} GPUs",
-            hint="set model.device to cpu or auto",
-        )
-    return device
 
 
 def _four_bits() -> Any:

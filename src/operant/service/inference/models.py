@@ -15,7 +15,7 @@ from pathlib import Path
 
 from loguru import logger
 
-from operant.agents.registry import AGENTS, agent_factory
+from operant.agents.registry import AGENTS, agent_factory, checked_device
 from operant.errors import AgentError, BadCheckpoint, OperantError, UnknownAgent, UnknownModel
 from operant.service.inference.predictor import AgentPredictor, Predictor
 
@@ -51,6 +51,7 @@ class Models:
         *,
         chosen: bool = True,
         threads: int = 1,
+        device: str | None = None,
         factory: Callable[[Model], Predictor] | None = None,
     ) -> None:
         """``chosen`` says that somebody asked for the first model: then no other one stands in for it."""
@@ -61,6 +62,7 @@ class Models:
         self._first = first
         self._chosen = chosen
         self._threads = threads
+        self._device = None if device is None else checked_device(device)
         self._current: Predictor | None = None
 
     @property
@@ -140,10 +142,12 @@ class Models:
 
     def _load(self, model: Model) -> Predictor:
         if model.path is None:
-            return self._limited(AgentPredictor(model.name, agent_factory(model.name)))
+            return self._limited(AgentPredictor(model.name, agent_factory(model.name, device=self._device)))
         agent = f"{self._checkpoint_agent}:{model.path}"
         try:
-            return self._limited(AgentPredictor(model.name, agent_factory(agent), self._checkpoint_agent))
+            return self._limited(
+                AgentPredictor(model.name, agent_factory(agent, device=self._device), self._checkpoint_agent)
+            )
         except UnknownAgent:
             raise
         except AgentError as error:

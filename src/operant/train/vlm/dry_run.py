@@ -21,7 +21,7 @@ from operant.errors import ConfigError
 from operant.learn.vlm.checkpoint import load_state, write_checkpoint
 from operant.train.vlm.parts import TINY, Parts
 from operant.train.vlm.tasks import task_source
-from operant.types import Observation, Outcome, Point, Size
+from operant.types import Observation, Outcome, Point
 
 __all__ = ["dry_run"]
 
@@ -38,8 +38,8 @@ def dry_run(config: VLMTrainingConfig) -> dict[str, float]:
         directory = Path(name)
         parts = Parts(config, directory)
         task = source.draw(np.random.default_rng(config.training.seed))
-        screen = np.zeros((config.environment.height, config.environment.width, 3), np.uint8)
-        size = Size(config.environment.width, config.environment.height)
+        size = config.desktop.size
+        screen = np.zeros((size.height, size.width, 3), np.uint8)
         seen = Observation(screen, task.instruction, 0, task.max_steps, Point(0.5, 0.5))
         rollouts = []
         with parts.backend(0) as backend:

@@ -8,12 +8,11 @@ from typing import TypeAlias
 
 from operant.agents.vlm.backends.base import Backend
 from operant.config.desktop import DesktopConfig
-from operant.config.vlm_training import EnvironmentSettings, VLMTrainingConfig
+from operant.config.vlm_training import VLMTrainingConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import MissingDependency
 from operant.rollout.actors import Rewards, TaskRunner
-from operant.train.vlm.tasks import desktop_config
 
 __all__ = ["DesktopFactory", "desktop_factory", "desktop_pool", "task_runner"]
 
@@ -23,15 +22,16 @@ LEASE_S = 3600.0
 
 def desktop_pool(config: VLMTrainingConfig, count: int, desktops: DesktopFactory | None) -> DesktopPool:
     """``desktops`` in place of those that the settings name."""
-    factory = desktops or desktop_factory(config.environment)
-    return DesktopPool(count, desktop_config(config.environment), ttl_s=LEASE_S, factory=factory)
+    factory = desktops or desktop_factory(config)
+    return DesktopPool(count, config.desktop, ttl_s=LEASE_S, factory=factory)
 
 
-def desktop_factory(settings: EnvironmentSettings) -> DesktopFactory:
+def desktop_factory(config: VLMTrainingConfig) -> DesktopFactory:
     """Where desktops come from: this machine, or the servers that the settings name.
 
     Servers are asked at once, before a large model is loaded for nothing.
     """
+    settings = config.environment
     if not settings.ui_env_urls:
         return SandboxDesktop
     try:
@@ -45,7 +45,7 @@ def desktop_factory(settings: EnvironmentSettings) -> DesktopFactory:
         token_variable=settings.ui_env_token_variable,
         timeout_s=settings.ui_env_timeout_s,
     )
-    fleet.check(desktop_config(settings))
+    fleet.check(config.desktop)
     return fleet.lease
 
 

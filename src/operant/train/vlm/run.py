@@ -55,7 +55,7 @@ class VLMRun:
         found = newest(directory / CHECKPOINTS)
         self.source = task_source(config.environment, tasks)
         if collection is None and desktops is None:
-            desktops = desktop_factory(config.environment)  # before a large model is loaded for nothing
+            desktops = desktop_factory(config)  # before a large model is loaded for nothing
         weights = found / MODEL if found else None
         self.parts = Parts(config, directory, weights, phrasings(self.source), make_trainer)
         self.trainer = self.parts.trainer

@@ -1,4 +1,4 @@
-"""Where a run's tasks come from and what its desktops are like. Imports no model library."""
+"""Where a run's tasks come from. Imports no model library."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import EnvironmentSettings
 from operant.envs.task_source import TaskSource
 from operant.errors import TaskError
 from operant.tasks.template import Template
 
-__all__ = ["desktop_config", "phrasings", "task_source"]
+__all__ = ["phrasings", "task_source"]
 
 BLANK = re.compile(r"\{[^}]*\}")
 
@@ -33,10 +32,6 @@ def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = Non
             hint=f"operant tasks list --suite {settings.suite}",
         )
     return TaskSource([known[name] for name in settings.tasks], settings.split)
-
-
-def desktop_config(settings: EnvironmentSettings) -> DesktopConfig:
-    return DesktopConfig(width=settings.width, height=settings.height)
 
 
 def phrasings(source: TaskSource) -> list[str]:

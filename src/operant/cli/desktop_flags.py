@@ -1,0 +1,71 @@
+"""Flags about desktops that several verbs share, and the section ``desktop`` that they make."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["Device", "LogLevel", "Monitors", "Network", "Proxy", "Screen", "desktop_section"]
+
+Screen = Annotated[
+    str | None,
+    typer.Option(
+        help="Size of the screen: WIDTHxHEIGHT.", show_default="1280x800", rich_help_panel="Desktops"
+    ),
+]
+Monitors = Annotated[
+    str | None,
+    typer.Option(
+        help="WIDTHxHEIGHT[+X+Y] of each, separated by commas; side by side unless placed.",
+        show_default="one over the whole screen",
+        rich_help_panel="Desktops",
+    ),
+]
+Network = Annotated[
+    bool | None,
+    typer.Option(
+        "--network/--no-network",
+        help="Whether programs reach the machine's network.",
+        show_default="no",
+        rich_help_panel="Desktops",
+    ),
+]
+Proxy = Annotated[
+    str | None,
+    typer.Option(
+        help="Proxy for programs and browsers: SCHEME://HOST:PORT; needs --network.",
+        rich_help_panel="Desktops",
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        help="Where networks calculate: cpu, cuda, cuda:1, mps or auto.",
+        show_default="$DEVICE, or the agent's own choice",
+    ),
+]
+LogLevel = Annotated[
+    str | None,
+    typer.Option(help="Least level that is logged, such as DEBUG.", show_default="$LOG_LEVEL, or INFO"),
+]
+
+
+def desktop_section(
+    screen: str | None = None,
+    monitors: str | None = None,
+    network: bool | None = None,
+    proxy: str | None = None,
+) -> dict[str, Any]:
+    """What was said, to go over the section of a file; None takes away what the file says."""
+    section: dict[str, Any] = {}
+    if screen is not None or monitors is not None:
+        # Without a size, a screen is as large as its monitors.
+        section |= {"size": screen, "width": None, "height": None}
+    if monitors is not None:
+        section["monitors"] = monitors
+    if network is not None:
+        section["network"] = network
+    if proxy is not None:
+        section["proxy"] = proxy
+    return section
