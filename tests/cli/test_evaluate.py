@@ -14,14 +14,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 from PIL import Image
 
 from operant.cli import main
+from operant.config.desktop import DesktopConfig
 from operant.evaluation.runner import evaluate
 from operant.rollout.store import find_episodes, read_episode
 from operant.tasks.suites import SUITES
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.types import Outcome
+from operant.types import Outcome, Size
 
 HERE = Path(__file__).parent
 
@@ -217,7 +219,122 @@ def test_mistakes_about_results_are_told_in_words(fake: Any, args: list[str], sa
     assert said in err
 
 
+def test_desktops_are_as_flags_and_the_file_say(
+    fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[DesktopConfig] = []
+    factory = evaluate.__kwdefaults__["desktops"]
+
+    def noted(config: DesktopConfig) -> Any:
+        made.append(config)
+        return factory(config)
+
+    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", noted)
+    (tmp_path / "eval.yaml").write_text("desktop: {width: 640, height: 480, limits: {memory_mb: 512}}\n")
+    args = ("eval", "--agent", "done", "--suite", "pretend", "--json", "--config", "eval.yaml")
+    fake(*args)
+    assert {(one.size, one.limits.memory_mb) for one in made} == {(Size(640, 480), 512)}
+    made.clear()
+    fake(
+        *args,
+        "--monitors",
+        "800x600,800x600",
+        "--result_dir",
+        "two",
+        "--num_workers",
+        "1",
+        "--max_steps",
+        "2",
+    )
+    assert {(one.size, one.limits.memory_mb) for one in made} == {(Size(1600, 600), 512)}
+    (run,) = (tmp_path / "two").rglob("run.json")
+    settings = json.loads(run.read_text())["settings"]
+    assert (settings["screen"], settings["max_steps"]) == ([1600, 600], 2)
+    assert [one["x"] for one in settings["desktop"]["monitors"]] == [0, 800]
+    _, err = fake(*args, "--screen", "1600x600", "--result-dir", "two", "--max-steps", "2", code=1)
+    assert (
+        "holds results under other settings: desktop was" in err
+    )  # the same size with one monitor is another desktop
+
+
+def test_a_proxy_with_a_password_is_not_written_down(fake: Any, tmp_path: Path) -> None:
+    fake(
+        "eval",
+        "--agent",
+        "done",
+        "--suite",
+        "pretend",
+        "--network",
+        "--proxy",
+        "http://me:hunter2@10.0.0.1:3128",
+    )
+    written = list((tmp_path / "results").rglob("*.json*"))
+    assert written
+    assert not any("hunter2" in path.read_text() for path in written)
+
+
+@pytest.mark.parametrize(
+    ("variables", "args", "said"),
+    [
+        ({"DEVICE": "cuda:99"}, ["--agent", "hierarchical"], "error: there is no device 'cuda:99' here"),
+        ({}, ["--agent", "hierarchical", "--device", "cuda:99"], "error: there is no device 'cuda:99' here"),
+        ({"DEVICE": "tpu"}, ["--agent", "hierarchical"], "error: there is no device 'tpu' here"),
+        ({"OPERANT_TOKN": "x"}, ["--agent", "done"], "hint: did you mean OPERANT_TOKEN?"),
+        ({"LOG_LEVEL": "LOUD"}, ["--agent", "done"], "log_level: levels are TRACE, DEBUG"),
+        ({}, ["--agent", "done", "--config", "none.yaml"], "error: there is no file none.yaml"),
+        ({}, ["--agent", "done", "--screen", "wide"], "WIDTHxHEIGHT, such as 1920x1080"),
+        ({}, ["--agent", "done", "--proxy", "http://10.0.0.1:1"], "needs the network"),
+    ],
+)
+def test_settings_are_checked_before_anything_starts(
+    fake: Any, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], args: list[str], said: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", lambda _: pytest.fail("a desktop was started"))
+    out, err = fake("eval", *args, "--suite", "pretend", code=2)
+    assert out == ""
+    assert said in err
+    assert not Path("results").exists()
+
+
+def test_the_device_and_the_log_level_reach_the_agent(
+    fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "placed.py").write_text(
+        "from loguru import logger\n"
+        "from operant.agents.fixed import DoneAgent\n"
+        "class Placed(DoneAgent):\n"
+        "    def __init__(self, device='nowhere'):\n"
+        "        logger.debug('calculates on {}', device)\n"
+    )
+    monkeypatch.setenv("LOG_LEVEL", "DEBUG")
+    monkeypatch.setenv("DEVICE", "auto")
+    _, err = fake("eval", "--agent", "placed:Placed", "--suite", "pretend")
+    assert f"calculates on {'cuda' if torch.cuda.is_available() else 'cpu'}" in err
+    _, err = fake("eval", "--agent", "placed:Placed", "--suite", "pretend", "--log-level", "WARNING")
+    assert "calculates on" not in err
+
+
 # On real desktops.
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+def test_two_monitors_of_1920x1080(tmp_path: Path) -> None:
+    (tmp_path / "eval.yaml").write_text("desktop: {monitors: [1920x1080, 1920x1080]}\n")
+    out, _ = call(
+        "eval", "--agent", "oracle", "--suite", "tiny", "--config", "eval.yaml", "--json", cwd=tmp_path
+    )
+    assert json.loads(out)["overall"] | {"low": 0, "high": 0, "mean_steps": 0} == dict.fromkeys(GROUP, 0) | {
+        "n": 3,
+        "success": 1.0,
+    }
+    pictures = [path for directory in find_episodes(tmp_path) for path in directory.glob("*.png")]
+    assert pictures
+    for path in pictures:
+        with Image.open(path) as picture:
+            assert picture.size == (3840, 1080)
 
 
 @pytest.mark.x11

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 from loguru import logger
 from tests.service.conftest import Serve
 from tests.service.policies import Brightest, always
 
 from operant.agents.base import Decision
+from operant.agents.fixed import DoneAgent
 from operant.agents.registry import AGENTS
-from operant.errors import UnknownAgent
+from operant.config.desktop import DesktopConfig
+from operant.config.service import ServiceConfig
+from operant.errors import ConfigError, UnknownAgent
+from operant.service.app import create_app
 from operant.service.inference.models import Models
 from operant.service.masking import MASK
 from operant.types import Observation
@@ -113,3 +120,31 @@ def test_the_trained_agent_answers_with_its_value_and_its_confidence(serve: Serv
     again = client.post(PREDICT, json=body).json()
     assert again["model"] == "mine.pt"
     assert again["action"] == said["action"]  # the same weights
+
+
+def test_a_device_that_is_not_there_is_told_before_anything_starts(tmp_path: Path) -> None:
+    config = ServiceConfig(device="cuda:99", data_dir=tmp_path)
+    with pytest.raises(ConfigError, match="no device 'cuda:99'"):
+        create_app(config, None)
+
+
+def test_the_device_reaches_every_model(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+
+    class Placed(DoneAgent):
+        def __init__(self, path: str = "", *, device: str | None = None) -> None:
+            asked.append(device)
+
+    monkeypatch.setitem(sys.modules, "placed_agent", SimpleNamespace(Placed=Placed))
+    monkeypatch.setitem(AGENTS, "placed", "placed_agent:Placed")
+    client = serve(agent="placed", device="auto")
+    assert asked == ["cuda" if torch.cuda.is_available() else "cpu"]
+    assert client.get(INFO).json()["name"] == "placed"
+
+
+def test_the_desktops_are_as_the_settings_say(serve: Serve) -> None:
+    client = serve(desktop=DesktopConfig.build(size="1920x1080", monitors=["960x1080", "960x1080"]))
+    pool = client.runtime._pool  # type: ignore[attr-defined]
+    with pool.lease(ttl_s=5) as desktop:
+        assert desktop.frame().shape == (1080, 1920, 3)
+        assert len(desktop.config.monitors) == 2

@@ -86,7 +86,11 @@ class Verbs(TyperGroup):
 app = typer.Typer(
     cls=Verbs,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        # --num_workers is --num-workers: half of the field writes the one and half the other.
+        "token_normalize_func": lambda name: name.replace("_", "-"),
+    },
     pretty_exceptions_enable=False,
 )
 
