@@ -74,7 +74,7 @@ def test_the_agent_plays_there_as_it_does_here(
     policy.save(path)
     here = HierarchicalAgent(path)
     other = moved(policy)
-    monkeypatch.setattr(HierarchicalPolicy, "load", lambda *_: other)
+    monkeypatch.setattr(HierarchicalPolicy, "from_checkpoint", lambda *_, **__: other)
     asked: list[torch.device] = []
     generator = torch.Generator
 
@@ -107,7 +107,7 @@ def test_agents_of_two_devices_share_no_weights(policy: HierarchicalPolicy, tmp_
 def test_a_device_that_is_not_there_is_an_error_before_anything_is_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(HierarchicalPolicy, "load", lambda *_: pytest.fail("it was loaded"))
+    monkeypatch.setattr(HierarchicalPolicy, "from_checkpoint", lambda *_, **__: pytest.fail("it was loaded"))
     with pytest.raises(ConfigError, match="no device 'cuda:99'") as caught:
         agent_factory("hierarchical", device="cuda:99")
     assert "cpu" in str(caught.value.hint)

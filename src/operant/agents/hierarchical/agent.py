@@ -110,5 +110,5 @@ def _load(path: Path, device: str) -> HierarchicalPolicy:
         raise CheckpointError(f"there is no checkpoint {path}", hint=hint) from error
     with _loading:
         if key not in _loaded:
-            _loaded[key] = HierarchicalPolicy.from_checkpoint(path, device)
+            _loaded[key] = HierarchicalPolicy.from_checkpoint(path, device=device)
         return _loaded[key]
