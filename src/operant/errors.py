@@ -97,6 +97,10 @@ class RemoteDesktopError(DesktopError):
     """A desktop of another machine that can't be reached, has none free, or says what can't be."""
 
 
+class NotSupported(OperantError):
+    """Something that this kind of desktop can't do."""
+
+
 # What goes wrong inside a desktop that is itself well.
 
 

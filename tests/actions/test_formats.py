@@ -27,6 +27,7 @@ def test_the_formats() -> None:
         "ui_tars",
         "computer_rl",
         "json",
+        "ui_rl",
     ]
 
 

@@ -19,6 +19,7 @@ from operant.actions import (
     json_actions,
     openai,
     pyautogui_source,
+    ui_rl,
     ui_tars,
 )
 from operant.actions.base import Format, Payload
@@ -35,6 +36,7 @@ FORMATS: dict[str, Format] = {
     "ui_tars": ui_tars,
     "computer_rl": computer_rl,
     "json": json_actions,
+    "ui_rl": ui_rl,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,15 @@ Height = Annotated[int, typer.Option(help="Height of the screen in pixels.")]
 ProfileName = Annotated[
     str, typer.Option(help="full: menu, panel and icons; bare: a window manager only, and faster.")
 ]
+
+
+class Protocol(str, Enum):
+    """What ``serve`` speaks."""
+
+    OPERANT = "operant"
+    UI_RL = "ui-rl"
+
+
 UNKNOWN = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -87,22 +97,53 @@ def serve(
     idle: Annotated[
         float, typer.Option(min=1, help="Seconds without a call after which a lease ends.")
     ] = 300.0,
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            help="operant: whole desktops for operant train vlm. ui-rl: sessions with tasks for clients of UI-RL."
+        ),
+    ] = Protocol.OPERANT,
+    suite: Annotated[
+        str, typer.Option(help="With ui-rl: the suite whose tasks are session types, beside data_entry.")
+    ] = "core",
+    tasks: Annotated[
+        Path | None, typer.Option(help="With ui-rl: a file whose tasks are session types, too.")
+    ] = None,
+    session_type: Annotated[
+        str,
+        typer.Option(help="With ui-rl: the type of sessions whose client names none; GET /types lists all."),
+    ] = "simple_data_entry",
     log_level: Annotated[str, typer.Option(help="DEBUG also shows each call.")] = "INFO",
 ) -> None:
-    """Serve desktops of this machine to others, over HTTP. See environment.ui_env_urls of operant train vlm."""
+    """Serve desktops of this machine to others, over HTTP. See environment.ui_env_urls of operant train vlm.
+
+    With --protocol ui-rl it speaks UI-RL's environment protocol, both generations: POST
+    /session?type=simple_data_entry, then /session/ID/screenshot, /act and /progress; or /act and /progress alone.
+    Session types are tasks of ours, by id (core/browser-fill-field-v1) or by name (browser_fill_field).
+    """
     try:
         from operant.config.desktop import DesktopConfig
         from operant.service.desktops.app import guard_settings
         from operant.service.desktops.host import DesktopHost
-        from operant.service.desktops.server import serve_desktops
+        from operant.service.desktops.server import serve_desktops, serve_ui_rl
+        from operant.service.desktops.ui_rl_sessions import Sessions, SessionType, session_types
     except ImportError as error:
         raise MissingDependency(
             f"serving desktops needs packages that are not installed ({error.name})",
             hint='pip install "operant[service]"',
         ) from error
     config = guard_settings(host, port, token)
-    kept = DesktopHost(desktops, DesktopConfig.build(width=width, height=height), idle_s=idle)
-    serve_desktops(kept, config, level=log_level.upper())
+    screen = DesktopConfig.build(width=width, height=height)
+    if protocol is Protocol.OPERANT:
+        serve_desktops(DesktopHost(desktops, screen, idle_s=idle), config, level=log_level.upper())
+        return
+    from operant.tasks.loaders import load_templates
+    from operant.tasks.suites import load_suite
+
+    offered: list[SessionType] = [*load_templates(tasks)] if tasks else []
+    offered += [*load_suite("data_entry"), *load_suite(suite)]
+    sessions = Sessions(desktops, session_types(offered), screen, default_type=session_type, idle_s=idle)
+    serve_ui_rl(sessions, config, level=log_level.upper())
 
 
 @app.command()

@@ -12,6 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,7 +23,7 @@ from operant.agents.vlm.agent import VLMAgent
 from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.trajectory import Trajectory, Turn
 from operant.config.vlm import PromptSettings
-from operant.desktop.pool import DesktopPool
+from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import DesktopClosed, OperantError
 from operant.rollout.episode import EpisodeResult, Step
@@ -31,7 +32,7 @@ from operant.rollout.store import EpisodeWriter
 from operant.tasks.task import Task
 from operant.types import Observation, Outcome
 
-__all__ = ["ActorStats", "Gate", "Job", "Jobs", "MultiActorRunner", "Rewards", "TaskRunner"]
+__all__ = ["ActorStats", "Desktops", "Gate", "Job", "Jobs", "MultiActorRunner", "Rewards", "TaskRunner"]
 
 TRIES = 3
 PAUSE_S = 1.0
@@ -75,12 +76,18 @@ class Gate(Protocol):
     def wake(self) -> None: ...
 
 
+class Desktops(Protocol):
+    """Where desktops come from: a ``DesktopPool``, or anything else that lends one for an episode."""
+
+    def lease(self) -> AbstractContextManager[SandboxDesktop]: ...
+
+
 class TaskRunner:
     """Plays episodes on a pool's desktops. ``trajectory_queue`` gets each that is experience."""
 
     def __init__(
         self,
-        desktops: DesktopPool,
+        desktops: Desktops,
         model: Backend,
         trajectory_queue: queue.Queue[Trajectory] | None = None,
         *,
@@ -108,6 +115,11 @@ class TaskRunner:
         self, job: Job | Task, *, stop: threading.Event | None = None, agent: Any = None
     ) -> Trajectory:
         """Play one. ``agent`` may be another with ``turns``, such as a demonstrator."""
+        return self._play(job, stop, agent)[0]
+
+    def _play(
+        self, job: Job | Task, stop: threading.Event | None, agent: Any
+    ) -> tuple[Trajectory, EpisodeResult]:
         if isinstance(job, Task):
             job = Job(job, job.id)
         task = job.task if self.max_steps is None else replace(job.task, max_steps=self.max_steps)
@@ -130,7 +142,7 @@ class TaskRunner:
             self.trajectory_queue.put(trajectory)
         if result.outcome is Outcome.INFRA_ERROR:
             logger.debug("{}: {}", task.id, result.why)
-        return trajectory
+        return trajectory, result
 
     def _writer(self, id: str) -> EpisodeWriter | None:
         if self.episodes is None:

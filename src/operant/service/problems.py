@@ -67,6 +67,8 @@ STATUS: dict[type[errors.OperantError], tuple[int, str]] = {
     errors.ConfigError: (422, "invalid_setting"),
     errors.TaskError: (422, "invalid_task"),
     errors.VerifierError: (409, "not_verifiable"),
+    errors.NotSupported: (409, "not_supported"),
+    errors.SetupFailed: (503, "setup_failed"),
     errors.ApplicationError: (409, "application_failed"),
     errors.AgentError: (503, "agent_failed"),
     errors.DesktopError: (503, "desktop_failed"),

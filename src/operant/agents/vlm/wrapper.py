@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,8 @@ class VLMWrapper:
         self.settings: ModelSettings = named
         self.prompt = prompt or PromptSettings()
         self.sampling = sampling or SamplingSettings()
+        self.turn = threading.RLock()
+        """Held by whoever computes: a backend that answers actors, or a trainer that makes an update."""
         loaded = load_model(self.settings)
         self.family: Family = loaded.family
         self.processor: Any = loaded.processor

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -98,7 +99,10 @@ class Trainer:
 
         With ``reuse``, trajectories that were trained on before are not left out.
         """
-        algorithm = algorithm or self.algorithm
+        with getattr(self.model, "turn", nullcontext()):  # actors may ask the same model meanwhile
+            return self._update(trajectories, algorithm or self.algorithm, reuse)
+
+    def _update(self, trajectories: Sequence[Trajectory], algorithm: Algorithm, reuse: bool) -> Metrics:
         fresh = list(trajectories) if reuse else self._fresh(trajectories)
         metrics = _about(fresh, self.version)
         used = [trajectory for trajectory in fresh if trajectory.outcome.is_experience and len(trajectory)]

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import uvicorn
+from fastapi import FastAPI
 from loguru import logger
 
 from operant.config.service import ServiceConfig
+from operant.desktop.pool import DesktopPool
 from operant.service.desktops.app import create_desktop_app
 from operant.service.desktops.host import DesktopHost
+from operant.service.desktops.ui_rl import create_ui_rl_app
+from operant.service.desktops.ui_rl_sessions import Sessions
 from operant.service.logs import set_up_logging
 from operant.service.server import GOODBYE_S, listen
 
-__all__ = ["serve_desktops"]
+__all__ = ["serve_desktops", "serve_ui_rl"]
 
 IDLE_LINE_S = 75  # longer than clients keep a line that they don't use
 
 
 def serve_desktops(host: DesktopHost, config: ServiceConfig, *, level: str = "INFO") -> None:
-    """Returns when it was told to stop and every desktop is closed."""
+    """Our own protocol. Returns when it was told to stop and every desktop is closed."""
+    _serve(create_desktop_app(host, config), host.pool, config, level)
+
+
+def serve_ui_rl(sessions: Sessions, config: ServiceConfig, *, level: str = "INFO") -> None:
+    """UI-RL's protocol. Returns when it was told to stop and every desktop is closed."""
+    _serve(create_ui_rl_app(sessions, config), sessions.pool, config, level)
+
+
+def _serve(app: FastAPI, pool: DesktopPool, config: ServiceConfig, level: str) -> None:
     set_up_logging(config.log_format, level)
     try:
         listening = listen(config.host, config.port)
     except BaseException:
-        host.close()
+        pool.close()
         raise
     name, port = listening.getsockname()[:2]
     server = uvicorn.Server(
         uvicorn.Config(
-            create_desktop_app(host, config),
+            app,
             log_config=None,
             timeout_keep_alive=IDLE_LINE_S,
             timeout_graceful_shutdown=GOODBYE_S,
@@ -37,8 +50,8 @@ def serve_desktops(host: DesktopHost, config: ServiceConfig, *, level: str = "IN
     )
     logger.info(
         "{} desktops of {} at http://{}:{}{}",
-        host.pool.size,
-        host.pool.config.size,
+        pool.size,
+        pool.config.size,
         f"[{name}]" if ":" in name else name,
         port,
         "" if config.token else " (this machine only: no token)",

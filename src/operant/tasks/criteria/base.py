@@ -45,3 +45,7 @@ class Criterion(Config, ABC):
 
     @abstractmethod
     def check(self, world: World) -> Verdict: ...
+
+    def parts(self) -> tuple[Criterion, ...]:
+        """The criteria that have to hold together; the share of them that holds is how far a task has come."""
+        return (self,)

@@ -28,6 +28,9 @@ class AllOf(Criterion):
             found.append(verdict.why)
         return Verdict(True, "; ".join(found)) if unclear is None else unclear
 
+    def parts(self) -> tuple[Criterion, ...]:
+        return tuple(part for criterion in self.of for part in criterion.parts())
+
 
 class AnyOf(Criterion):
     """At least one of these holds."""

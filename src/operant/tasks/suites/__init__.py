@@ -11,7 +11,11 @@ from operant.tasks.template import Template
 __all__ = ["SUITES", "load_suite"]
 
 #: name -> the package whose ``TEMPLATES`` it is
-SUITES: dict[str, str] = {"core": "operant.tasks.suites.core", "clicks": "operant.tasks.suites.clicks"}
+SUITES: dict[str, str] = {
+    "core": "operant.tasks.suites.core",
+    "clicks": "operant.tasks.suites.clicks",
+    "data_entry": "operant.tasks.suites.data_entry",
+}
 
 
 def load_suite(name: str) -> list[Template]:

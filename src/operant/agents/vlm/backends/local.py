@@ -37,7 +37,7 @@ class _Request:
 
 
 class LocalBackend(Backend):
-    """Owns the model from now on: nobody else may use it meanwhile.
+    """Uses the model in its own thread: others that compute with it meanwhile take its ``turn``.
 
     ``linger_s`` is how long a request waits for company when the model stands idle.
     """
@@ -93,8 +93,9 @@ class LocalBackend(Backend):
     def _work(self) -> None:
         while (batch := self._gather()) is not None:
             try:
-                self._take_newer()
-                answers = self._answer(batch)
+                with self.vlm.turn:
+                    self._take_newer()
+                    answers = self._answer(batch)
             except Exception as error:  # noqa: BLE001 - it is the callers'
                 for request in batch:
                     request.answer.set_exception(error)
