@@ -472,7 +472,9 @@ def test_a_server_of_the_second_generation() -> None:
                 desktop.frame()
             assert "restart" in (raised.value.hint or "")
         acts = [parse_qs(urlsplit(path).query) for _, path in server.asked if path.startswith("/act")]
-        assert [act["action_type"][0] for act in acts] == ["screenshot"] * 2 + ["type", "keys"] + ["scroll"] * 3
+        assert [act["action_type"][0] for act in acts] == ["screenshot"] * 2 + ["type", "keys"] + [
+            "scroll"
+        ] * 3
         assert acts[2] == {"action_type": ["type"], "text": ["a b&c"], "delay": ["0.5"]}
         assert acts[3]["keys"] == ["ctrl+c"]
 
