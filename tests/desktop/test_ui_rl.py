@@ -550,9 +550,8 @@ def test_sessions_that_are_none(body: bytes) -> None:
         created = method == "POST"
         return (200, "application/json", body) if created else first_generation(method, path)
 
-    with PlainServer(answer) as server, UiRlDesktop(server.url) as desktop:
-        with pytest.raises(RemoteDesktopError):
-            desktop.frame()
+    with PlainServer(answer) as server, UiRlDesktop(server.url) as desktop, pytest.raises(RemoteDesktopError):
+        desktop.frame()
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_an_episode_that_is_lost_raises_why_and_is_no_experience() -> None:
             return super().submit(prompt)
 
     runner = TaskRunner(server.url, Deadly('{"kind": "key", "keys": ["a"]}'), waiting, session_type=TYPE)
-    with pytest.raises(RemoteDesktopError, match="lost after 0 steps.*can't be reached"):
+    with pytest.raises(RemoteDesktopError, match=r"lost after 0 steps.*can't be reached"):
         runner.run_episode()
     assert waiting.empty()
 
@@ -207,5 +207,5 @@ def test_when_nothing_works_any_more_join_says_why(monkeypatch: pytest.MonkeyPat
     runner.start()
     collect(waiting, 1)
     server.stop()
-    with pytest.raises(RemoteDesktopError, match="in a row were lost.*can't be reached"):
+    with pytest.raises(RemoteDesktopError, match=r"in a row were lost.*can't be reached"):
         runner.join()

@@ -417,6 +417,9 @@ class UiRlDesktop:
 
     # What such servers don't have.
 
+    def use_profile(self, profile: str) -> None:
+        """What stands around the task is the server's choice."""
+
     def windows(self) -> list[Window]:
         """None are known."""
         return []
