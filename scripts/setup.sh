@@ -8,6 +8,7 @@
 #   TORCH       * a torch of your own (a pip requirement), instead of the one in constraints.txt
 #   TORCH_INDEX * the package index to take it from
 #   SKIP_APT=1    the system packages are there by other means: don't look for them
+#   APT=desktops  only the packages that desktops need, not those of the tests
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +21,12 @@ fail() {
     exit 1
 }
 
-wanted_packages() { sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' requirements/apt.txt; }
+wanted_packages() {
+    case "${APT:-all}" in
+    all) cat requirements/apt.txt ;;
+    desktops) sed '/^# Programs that tests/,$d' requirements/apt.txt ;;
+    esac | sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d'
+}
 
 missing_packages() {
     # One query for all. A package that dpkg has never heard of is an error to it, and missing to us.
@@ -47,6 +53,10 @@ apt_get() {
 
 install_packages() {
     [ "${SKIP_APT:-}" != 1 ] || return 0
+    case "${APT:-all}" in
+    all | desktops) ;;
+    *) fail "APT=$APT is not a choice" "APT=desktops, or nothing for all packages" ;;
+    esac
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         fail "this is neither Debian nor Ubuntu, so set-up can't install the system packages" \
             "install what Debian calls: $(wanted_packages | tr '\n' ' ')" \
