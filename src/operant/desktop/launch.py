@@ -32,6 +32,7 @@ REQUIRED_PROGRAMS = {
 NOBODY = 65534  # what root becomes: a limit on processes does not bind root, and nothing here needs it
 INSIDE_UID = 1000
 MARK = "OPERANT_DESKTOP_OF"  # in the environment of every supervisor, with its owner's pid and start time
+NAMESPACE_MARK = "OPERANT_DESKTOP_NAMESPACE"  # beside it: the pid namespace in which that pid counts
 BARE_PREFIX = "operant-bare-"
 _INSIDE = "/operant/code"
 _PUBLIC = "/run/operant"
@@ -111,7 +112,7 @@ def start_supervisor(config: DesktopConfig) -> Supervised:
                 stdout=errors,
                 stderr=errors,
                 pass_fds=handed,
-                env={"PATH": os.environ.get("PATH", os.defpath), MARK: owner_mark()},
+                env={"PATH": os.environ.get("PATH", os.defpath), **owner_marks()},
                 cwd="/",
                 start_new_session=True,
                 **as_nobody,
@@ -172,6 +173,16 @@ def explain_start_failure(said: str) -> Exception:
 def owner_mark() -> str:
     """This process, so that a successor can tell whether it still lives even if its pid was given out again."""
     return f"{os.getpid()}.{start_time(os.getpid())}"
+
+
+def owner_marks() -> dict[str, str]:
+    """What the processes of a desktop bear in their environment."""
+    return {MARK: owner_mark(), NAMESPACE_MARK: process_namespace()}
+
+
+def process_namespace() -> str:
+    """The pid namespace of this process: a container's pids mean nothing outside it."""
+    return str(os.stat("/proc/self/ns/pid").st_ino)
 
 
 def start_time(pid: int) -> str:
@@ -272,7 +283,7 @@ def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
         "bus_config": f"{public}/bus.conf",
         "network": config.network,
         "limits": config.limits.model_dump(),
-        "environment": {**config.variables, **({} if config.isolated else {MARK: owner_mark()})},
+        "environment": {**config.variables, **({} if config.isolated else owner_marks())},
         "home": entries,
     }
     return settings, contents

@@ -13,7 +13,7 @@ import signal
 import tempfile
 from pathlib import Path
 
-from operant.desktop.launch import BARE_PREFIX, MARK, start_time
+from operant.desktop.launch import BARE_PREFIX, MARK, NAMESPACE_MARK, process_namespace, start_time
 
 __all__ = ["reap"]
 
@@ -21,16 +21,19 @@ __all__ = ["reap"]
 def reap() -> tuple[int, int]:
     """Kill marked processes and delete marked directories whose owner is gone; returns how many of each."""
     processes = 0
-    wanted = MARK.encode() + b"="
+    here = process_namespace()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            environment = (entry / "environ").read_bytes().split(b"\0")
+            environment = (entry / "environ").read_text(errors="replace").split("\0")
         except OSError:
             continue
-        mark = next((item for item in environment if item.startswith(wanted)), None)
-        if mark is not None and not _lives(mark[len(wanted) :].decode("ascii", "replace")):
+        marks = dict(item.partition("=")[::2] for item in environment)
+        # Desktops of a container on this machine: their owner's pid is another process here, or none.
+        if marks.get(NAMESPACE_MARK, here) != here:
+            continue
+        if MARK in marks and not _lives(marks[MARK]):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(int(entry.name), signal.SIGKILL)
                 processes += 1
