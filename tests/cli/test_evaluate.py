@@ -257,6 +257,23 @@ def test_desktops_are_as_flags_and_the_file_say(
     )  # the same size with one monitor is another desktop
 
 
+@pytest.mark.parametrize("profile", ["bare", "full"])
+def test_a_profile_that_is_chosen_goes_before_that_of_the_tasks(
+    fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str
+) -> None:
+    used: list[str] = []
+    use = FakeDesktop.use_profile
+    monkeypatch.setattr(
+        FakeDesktop, "use_profile", lambda self, name: (used.append(name), use(self, name))[1]
+    )
+    fake("eval", "--agent", "done", "--suite", "pretend", "--profile", profile)
+    assert set(used) == {profile}
+    (run,) = (tmp_path / "results").rglob("run.json")
+    assert json.loads(run.read_text())["settings"]["desktop"] == {"profile": profile}
+    _, err = fake("eval", "--agent", "done", "--suite", "pretend", "--profile", "ful", code=2)
+    assert "hint: did you mean 'full'?" in err
+
+
 def test_a_proxy_with_a_password_is_not_written_down(fake: Any, tmp_path: Path) -> None:
     fake(
         "eval",

@@ -69,3 +69,11 @@ def test_one_task_by_its_id() -> None:
     assert source.find("fake/compute-v1", 3, random).split == "heldout"
     with pytest.raises(TaskError, match="did you mean 'fake/compute-v1'"):
         source.find("fake/compute-v2", 3, random)
+
+
+def test_a_profile_can_take_the_place_of_that_of_the_tasks() -> None:
+    random = np.random.default_rng(0)
+    assert TaskSource(FAKE_TEMPLATES).draw(random).profile == "bare"
+    source = TaskSource([*FAKE_TEMPLATES, FAKE_TEMPLATES[0].instance(1)], profile="full")
+    assert {source.draw(random).profile for _ in range(20)} == {"full"}
+    assert source.find(FAKE_TEMPLATES[0].id, 1, random).profile == "full"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Device", "LogLevel", "Monitors", "Network", "Proxy", "Screen", "desktop_section"]
+__all__ = ["Device", "LogLevel", "Monitors", "Network", "Profile", "Proxy", "Screen", "desktop_section"]
 
 Screen = Annotated[
     str | None,
@@ -19,6 +19,14 @@ Monitors = Annotated[
     typer.Option(
         help="WIDTHxHEIGHT[+X+Y] of each, separated by commas; side by side unless placed.",
         show_default="one over the whole screen",
+        rich_help_panel="Desktops",
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        help="full: menu, panel and icons; bare: a window manager only.",
+        show_default="as each task says",
         rich_help_panel="Desktops",
     ),
 ]
@@ -54,6 +62,7 @@ LogLevel = Annotated[
 def desktop_section(
     screen: str | None = None,
     monitors: str | None = None,
+    profile: str | None = None,
     network: bool | None = None,
     proxy: str | None = None,
 ) -> dict[str, Any]:
@@ -62,10 +71,5 @@ def desktop_section(
     if screen is not None or monitors is not None:
         # Without a size, a screen is as large as its monitors.
         section |= {"size": screen, "width": None, "height": None}
-    if monitors is not None:
-        section["monitors"] = monitors
-    if network is not None:
-        section["network"] = network
-    if proxy is not None:
-        section["proxy"] = proxy
-    return section
+    more = {"monitors": monitors, "profile": profile, "network": network, "proxy": proxy}
+    return section | {name: value for name, value in more.items() if value is not None}

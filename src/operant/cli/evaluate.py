@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from operant.cli.desktop_flags import Device, LogLevel, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import (
+    Device,
+    LogLevel,
+    Monitors,
+    Network,
+    Profile,
+    Proxy,
+    Screen,
+    desktop_section,
+)
 from operant.cli.logs import log_at
 
 if TYPE_CHECKING:
@@ -62,6 +71,7 @@ def evaluate(
     log_level: LogLevel = None,
     screen: Screen = None,
     monitors: Monitors = None,
+    profile: Profile = None,
     network: Network = None,
     proxy: Proxy = None,
     video: Annotated[bool, typer.Option("--video", help="Also make an mp4 of each episode.")] = False,
@@ -74,7 +84,10 @@ def evaluate(
         )
     level = _difficulty(difficulty)
     where = _settings(
-        config, device=device, log_level=log_level, desktop=desktop_section(screen, monitors, network, proxy)
+        config,
+        device=device,
+        log_level=log_level,
+        desktop=desktop_section(screen, monitors, profile, network, proxy),
     )
     sys.path.insert(0, os.getcwd())  # where people keep an agent of their own
 
@@ -92,6 +105,7 @@ def evaluate(
         split=split or ("heldout" if tasks is None else "train"),
         difficulty=level,
         max_steps=max_steps,
+        profile=where.desktop.chosen_profile,
     )
     first = make_agent()
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from operant.cli.desktop_flags import Device, LogLevel, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import (
+    Device,
+    LogLevel,
+    Monitors,
+    Network,
+    Profile,
+    Proxy,
+    Screen,
+    desktop_section,
+)
 from operant.errors import ConfigError
 
 app = typer.Typer()
@@ -50,6 +59,7 @@ def serve(
     log_level: LogLevel = None,
     screen: Screen = None,
     monitors: Monitors = None,
+    profile: Profile = None,
     network: Network = None,
     proxy: Proxy = None,
 ) -> None:
@@ -77,6 +87,6 @@ def serve(
         dashboard=None if dashboard else False,
         device=device,
         log_level=log_level,
-        desktop=desktop_section(screen, monitors, network, proxy) or None,
+        desktop=desktop_section(screen, monitors, profile, network, proxy) or None,
     )
     run(settings)

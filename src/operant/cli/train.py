@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from operant.cli.desktop_flags import Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import Monitors, Network, Profile, Proxy, Screen, desktop_section
 from operant.cli.logs import log_at
 from operant.cli.train_vlm import vlm
 
@@ -85,6 +85,7 @@ def hierarchical(
     ] = None,
     screen: Screen = None,
     monitors: Monitors = None,
+    profile: Profile = None,
     network: Network = None,
     proxy: Proxy = None,
 ) -> None:
@@ -109,7 +110,7 @@ def hierarchical(
         "run.visualize": visualize or None,
     }
     sys.path.insert(0, os.getcwd())  # where people keep reward terms of their own
-    settings = load_config(config, flags, desktop=desktop_section(screen, monitors, network, proxy))
+    settings = load_config(config, flags, desktop=desktop_section(screen, monitors, profile, network, proxy))
     log_at(settings.run.log_level)
 
     from operant.train.run import train as run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from operant.cli.desktop_flags import LogLevel, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import LogLevel, Monitors, Network, Profile, Proxy, Screen, desktop_section
 from operant.cli.logs import log_at
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def vlm(
     log_level: LogLevel = None,
     screen: Screen = None,
     monitors: Monitors = None,
+    profile: Profile = None,
     network: Network = None,
     proxy: Proxy = None,
 ) -> None:
@@ -58,7 +59,7 @@ def vlm(
     from operant.errors import ConfigError
 
     overrides = [*(set_ or ()), *_staleness(mode)]
-    section = desktop_section(screen, monitors, network, proxy)
+    section = desktop_section(screen, monitors, profile, network, proxy)
     settings = load_yaml(config, VLMTrainingConfig, overrides, desktop=section)
     told = environment(also=[settings.environment.ui_env_token_variable])
     if where := device or told.get("DEVICE"):

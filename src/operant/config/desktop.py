@@ -216,6 +216,11 @@ class DesktopConfig(Config):
         return Size(self.width, self.height)
 
     @property
+    def chosen_profile(self) -> Profile | None:
+        """The profile if somebody chose it; otherwise every task says on which it begins."""
+        return self.profile if "profile" in self.model_fields_set else None
+
+    @property
     def variables(self) -> dict[str, str]:
         """Environment variables of the programs; those that are set by hand win over the proxy's."""
         if not self.proxy:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from operant.config.desktop import Profile
 from operant.errors import TaskError
 from operant.tasks.draw import SPLITS
 from operant.tasks.suites import load_suite
@@ -25,7 +27,10 @@ MOST_SEEDS = 2**31 - 1
 class TaskSource:
     """Draws tasks, every template as often as any other. Anything with this ``draw`` can stand in for it."""
 
-    def __init__(self, tasks: Sequence[Task | Template], split: str = "train") -> None:
+    def __init__(
+        self, tasks: Sequence[Task | Template], split: str = "train", *, profile: Profile | None = None
+    ) -> None:
+        """``profile`` in place of the one that each task begins on."""
         if split not in SPLITS:
             near = difflib.get_close_matches(str(split), SPLITS, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"splits are {' and '.join(SPLITS)}"
@@ -37,6 +42,7 @@ class TaskSource:
             raise TaskError("there are no tasks to draw from")
         self.tasks = tuple(tasks)
         self.split = split
+        self.profile = profile
 
     @classmethod
     def of(
@@ -70,14 +76,19 @@ class TaskSource:
         """The next task: a template, and a seed that fills it in."""
         chosen = self.tasks[int(random.integers(len(self.tasks)))]
         seed = int(random.integers(MOST_SEEDS))
-        return chosen if isinstance(chosen, Task) else chosen.instance(seed, self.split)
+        return self.instance(chosen, seed)
+
+    def instance(self, chosen: Task | Template, seed: int) -> Task:
+        """A task as it is played here."""
+        task = chosen if isinstance(chosen, Task) else chosen.instance(seed, self.split)
+        return task if self.profile in (None, task.profile) else replace(task, profile=self.profile)
 
     def find(self, identifier: str, seed: int | None, random: np.random.Generator) -> Task:
         """The task of that id, with that seed or with one that is drawn."""
         for one in self.tasks:
             if one.id == identifier:
                 seed = int(random.integers(MOST_SEEDS)) if seed is None else seed
-                return one if isinstance(one, Task) else one.instance(seed, self.split)
+                return self.instance(one, seed)
         near = difflib.get_close_matches(identifier, [one.id for one in self.tasks], 1)
         raise TaskError(f"no task {identifier!r} here", hint=f"did you mean {near[0]!r}?" if near else None)
 

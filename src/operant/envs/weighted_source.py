@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from operant.config.desktop import Profile
 from operant.envs.task_source import MOST_SEEDS, TaskSource
 from operant.errors import TaskError
 from operant.tasks.task import Task
@@ -24,8 +25,15 @@ class Weights(Protocol):
 class WeightedSource(TaskSource):
     """Asks for the weights at every draw."""
 
-    def __init__(self, tasks: Sequence[Task | Template], weights: Weights, split: str = "train") -> None:
-        super().__init__(tasks, split)
+    def __init__(
+        self,
+        tasks: Sequence[Task | Template],
+        weights: Weights,
+        split: str = "train",
+        *,
+        profile: Profile | None = None,
+    ) -> None:
+        super().__init__(tasks, split, profile=profile)
         self.weights = weights
 
     def draw(self, random: np.random.Generator) -> Task:
@@ -37,4 +45,4 @@ class WeightedSource(TaskSource):
             )
         chosen = self.tasks[int(random.choice(len(wanted), p=wanted / wanted.sum()))]
         seed = int(random.integers(MOST_SEEDS))
-        return chosen if isinstance(chosen, Task) else chosen.instance(seed, self.split)
+        return self.instance(chosen, seed)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from operant.config.desktop import Profile
 from operant.errors import ConfigError, TaskError
 from operant.rollout import layout
 from operant.types import Difficulty
@@ -88,13 +89,15 @@ def plan_episodes(
     split: str = "heldout",
     difficulty: Difficulty | None = None,
     max_steps: int | None = None,
+    profile: Profile | None = None,
 ) -> list[Task]:
-    """An instance of every template for every seed, one seed after the other."""
+    """An instance of every template for every seed, one seed after the other; ``max_steps`` and ``profile`` in place of
+    each task's own."""
     wanted = [template for template in templates if difficulty in (None, template.difficulty)]
     if not wanted:
         which = f" of difficulty {difficulty.value}" if difficulty else ""
         raise ConfigError(f"there are no tasks{which} to evaluate")
-    tasks = [_instance(template, seed, split, max_steps) for seed in seeds for template in wanted]
+    tasks = [_instance(template, seed, split, max_steps, profile) for seed in seeds for template in wanted]
     seen: set[str] = set()
     for task in tasks:
         directory = Asked.of(task).directory
@@ -104,7 +107,9 @@ def plan_episodes(
     return tasks
 
 
-def _instance(template: Instances, seed: int, split: str, max_steps: int | None) -> Task:
+def _instance(
+    template: Instances, seed: int, split: str, max_steps: int | None, profile: Profile | None
+) -> Task:
     task = template.instance(seed, split)
     # The seed of a task without blanks only tells its episodes apart.
-    return replace(task, seed=seed, max_steps=max_steps or task.max_steps)
+    return replace(task, seed=seed, max_steps=max_steps or task.max_steps, profile=profile or task.profile)

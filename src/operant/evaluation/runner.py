@@ -54,8 +54,14 @@ def settings_of(
         max_steps,
         act_s,
         (desktop.width, desktop.height),
-        desktop.model_dump(mode="json", exclude_defaults=True, exclude=NOT_RECORDED),
+        _unusual(desktop),
     )
+
+
+def _unusual(desktop: DesktopConfig) -> dict[str, Any]:
+    """The settings that are not as usual; a profile counts as soon as it is chosen, since tasks have their own."""
+    found = desktop.model_dump(mode="json", exclude_defaults=True, exclude=NOT_RECORDED)
+    return found | ({"profile": desktop.profile} if desktop.chosen_profile else {})
 
 
 def evaluate(

@@ -78,7 +78,7 @@ def train(
         closing.callback(leave_peers, peers)
         env = DesktopVectorEnv(
             config.training.num_envs,
-            source=WeightedSource(templates, curriculum),
+            source=WeightedSource(templates, curriculum, profile=config.desktop.chosen_profile),
             observations=agent.perception,
             actions=agent.action_coder,
             reward=reward,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from operant.config.desktop import Profile
 from operant.config.vlm_training import EnvironmentSettings
 from operant.envs.task_source import TaskSource
 from operant.errors import TaskError
@@ -16,12 +17,15 @@ __all__ = ["phrasings", "task_source"]
 BLANK = re.compile(r"\{[^}]*\}")
 
 
-def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = None) -> TaskSource:
-    """Where tasks are drawn from; ``tasks`` in place of the suite."""
+def task_source(
+    settings: EnvironmentSettings, tasks: Sequence[Any] | None = None, profile: Profile | None = None
+) -> TaskSource:
+    """Where tasks are drawn from; ``tasks`` in place of the suite, ``profile`` in place of their own."""
     if tasks is None:
         source = TaskSource.of(settings.suite, settings.split, settings.difficulty)
     else:
         source = TaskSource(tasks, settings.split)
+    source.profile = profile
     if not settings.tasks:
         return source
     known = {one.id: one for one in source.tasks}
@@ -31,7 +35,7 @@ def task_source(settings: EnvironmentSettings, tasks: Sequence[Any] | None = Non
             f"there is no task {missing[0]!r} to train on in suite {settings.suite!r}",
             hint=f"operant tasks list --suite {settings.suite}",
         )
-    return TaskSource([known[name] for name in settings.tasks], settings.split)
+    return TaskSource([known[name] for name in settings.tasks], settings.split, profile=profile)
 
 
 def phrasings(source: TaskSource) -> list[str]:
