@@ -28,7 +28,8 @@ Params = SimpleNamespace
 class Template(ABC):
     """One task of a suite. Subclass it, fill in the class attributes, and write the four methods.
 
-    ``instructions`` are phrasings with ``{parameter}`` blanks; a seed picks one.
+    ``instructions`` are phrasings with ``{parameter}`` blanks; a seed picks one. Held-out instances are told apart by a
+    drawn word or number that their instruction shows, or by ``heldout_instructions``, phrasings that training never uses.
     """
 
     id: ClassVar[str]
@@ -37,6 +38,7 @@ class Template(ABC):
     family: ClassVar[str]
     difficulty: ClassVar[Difficulty]
     instructions: ClassVar[tuple[str, ...]]
+    heldout_instructions: ClassVar[tuple[str, ...]] = ()
     unseen: ClassVar[bool] = False
     profile: ClassVar[Profile] = "bare"
     max_steps: ClassVar[int | None] = None
@@ -63,7 +65,8 @@ class Template(ABC):
             raise TaskError(f"{self.id!r} is not a task id", hint="ids look like suite/some-name-v1")
         draw = Draw(self.id, split, seed)
         values = dict(self.parameters(draw))
-        phrasing = draw.choice(self.instructions)
+        reworded = self.heldout_instructions
+        phrasing = draw.choice(reworded if reworded and split == "heldout" else self.instructions)
         try:
             instruction = phrasing.format(**values)
         except (KeyError, IndexError) as error:
@@ -71,10 +74,10 @@ class Template(ABC):
                 f"{self.id}: the instruction {phrasing!r} has a blank that no parameter fills: {error}"
             ) from error
         shown = {token for token in draw.given if re.search(rf"(?<!\w){re.escape(token)}(?!\w)", instruction)}
-        if not shown:
+        if not shown and not reworded:
             raise TaskError(
                 f"{self.id}: nothing in {instruction!r} tells training from held-out instances",
-                hint="put a drawn word or number into every phrasing",
+                hint="put a drawn word or number into every phrasing, or write heldout_instructions",
             )
         p = Params(**values)
         return Task(

@@ -57,6 +57,8 @@ VALUES = np.array([
         "table cell", "static", "label", "entry", "text", "password text", "spin button", "combo box", "paragraph",
     )
 ])  # fmt: skip
+#: The root of a tree that has several parts, and the part that lies under all windows.
+DESKTOP, ICONS = "desktop frame", ("window", "Desktop")
 TALLEST = 48  # pixels of a line of a table or form
 
 
@@ -86,10 +88,15 @@ def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> li
     """What can be acted on: widgets of the focused window first, then the windows and their title bars."""
     height, width = observation.screen.shape[:2]
     rows: list[Row] = []
-    for node in _in_sight(observation.tree, (0, 0, width, height)) if observation.tree is not None else ():
-        rows.append(_widget_row(node, wanted))
-        if node.role == "line":
-            rows.extend(_word_rows(node, wanted))
+    tree = observation.tree
+    # Of a full desktop the tree has several parts: the focused window, the panel and the icons.
+    parts = () if tree is None else tree.children if tree.role == DESKTOP else (tree,)
+    for part in parts:
+        under = observation.windows if (part.role, part.name) == ICONS else ()
+        for node in _in_sight(part, (0, 0, width, height)):
+            rows.append(_widget_row(node, wanted, under))
+            if node.role == "line":
+                rows.extend(_word_rows(node, wanted))
     windows: list[Row] = []
     for place, window in enumerate(observation.windows):
         above = [
@@ -133,7 +140,8 @@ def _own_label(node: Node) -> Node | None:
     return label if said and said in (node.name.strip(), (node.text or "").strip()) else None
 
 
-def _widget_row(node: Node, wanted: frozenset[str]) -> Row:
+def _widget_row(node: Node, wanted: frozenset[str], above: Sequence[Window] = ()) -> Row:
+    """``above`` are windows that may lie over it."""
     assert node.box is not None
     text = (node.text or "")[:MOST_TEXT]
     words = words_of_name(node.name, 12) + words_of(text)
@@ -143,7 +151,9 @@ def _widget_row(node: Node, wanted: frozenset[str]) -> Row:
     kept, shown, name = tuple((first + rest)[:WORDS]), f"{node.name} {text}".strip(), node.name or text
     number = int(node.value) if node.role == "line" and node.value is not None else None
     name = name if len(name) <= LONGEST_NAME else ""
-    return Row(node.role, kept, node.box, node.states, text=shown, name=name, number=number)
+    boxes = (framed(one.x, one.y, one.width, one.height) for one in above if not one.minimized)
+    covered = any(_holds(box, _middle(node.box)) for box in boxes)
+    return Row(node.role, kept, node.box, node.states, text=shown, name=name, number=number, covered=covered)
 
 
 def _word_rows(line: Node, wanted: frozenset[str]) -> Iterator[Row]:

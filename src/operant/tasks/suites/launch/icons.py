@@ -1,0 +1,397 @@
+"""The icons of HOME on the desktop: open files and folders by them, with another program too, and make new ones."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PIL import Image
+
+from operant.tasks.criteria import (
+    AllOf,
+    Criterion,
+    DirectoryContains,
+    FileExists,
+    FileNotExists,
+    WindowTitle,
+)
+from operant.tasks.draw import Draw
+from operant.tasks.oracle import Oracle, View
+from operant.tasks.setup import MakeDirectory, SetupStep, WriteFile
+from operant.tasks.suites.launch.desk import (
+    EDITOR,
+    ESCAPE,
+    FILES,
+    Desk,
+    Program,
+    Step,
+    Steps,
+    clutter,
+    file_name,
+    in_front,
+    opened,
+    untouched,
+    window_of,
+)
+from operant.tasks.template import Params, Template
+from operant.types import Action, Button, Difficulty, Node
+
+__all__ = ["TEMPLATES", "folder_made", "name_entered"]
+
+COLOURS = ("steelblue", "seagreen", "indianred", "goldenrod", "slateblue")
+
+
+def picture(colour: str, width: int = 320, height: int = 240) -> bytes:
+    data = io.BytesIO()
+    Image.new("RGB", (width, height), colour).save(data, "PNG")
+    return data.getvalue()
+
+
+# Moves.
+
+
+def icon(view: View, name: str) -> Node | None:
+    return next((node for node in view.widgets("icon", name) if node.name), None)
+
+
+def icon_menu(view: View) -> bool:
+    """Whether a menu of the desktop or of one of its icons is open."""
+    return (
+        view.widget("menu item", "Properties") is not None or view.widget("menu", "Create New...") is not None
+    )
+
+
+def icon_opened(name: str, program: Program, title: str) -> Step:
+    """Double-click an icon until a window shows what it stands for."""
+
+    def step(view: View) -> Action | None:
+        if view.window(title, wm_class=program.wm_class) is not None:
+            return None
+        if icon_menu(view):
+            return ESCAPE
+        found = icon(view, name)
+        if found is None:
+            return Action.wait()
+        click = view.click(found, clicks=2)
+        return Action.wait() if view.last == click else click
+
+    return step
+
+
+def chosen(view: View, name: str, *path: str) -> Action:
+    """The next action on the way to an entry of an icon's menu."""
+    found = icon(view, name)
+    if found is None:
+        return Action.wait()
+    if not icon_menu(view):
+        return view.click(found, button=Button.RIGHT)
+    return entry_clicked(view, *path)
+
+
+def entry_clicked(view: View, *path: str) -> Action:
+    entries = [*view.widgets("menu item"), *view.widgets("menu")]
+    for name in reversed(path):
+        for entry in entries:
+            if entry.name == name:
+                return view.click(entry)
+    return ESCAPE
+
+
+def empty_spot(view: View) -> Action:
+    """A right click where the desktop shows, in the middle if possible."""
+    for x, y in ((0.5, 0.5), (0.8, 0.5), (0.5, 0.85), (0.85, 0.2), (0.25, 0.6), (0.95, 0.9)):
+        u, v = int(x * view.size.width), int(y * view.size.height)
+        covered = any(
+            one.x - 4 <= u < one.x + one.width + 4 and one.y - 26 <= v < one.y + one.height + 8
+            for one in view.windows
+            if not one.minimized
+        )
+        if not covered:
+            return Action.click(view.point(u, v), button=Button.RIGHT)
+    return Action.key("alt", "tab")
+
+
+def name_entered(view: View, title: str, name: str) -> Action | None:
+    """Fill in the dialog that asks for a name; None if it is not there."""
+    dialog = view.window(title, wm_class="Pcmanfm")
+    if dialog is None:
+        return None
+    entry = view.widget("text", state="editable")
+    if entry is None:
+        return Action.wait()
+    if entry.text == name:
+        return Action.key("enter")
+    return Action.type(name + "\n")  # the name that it offers is marked
+
+
+def folder_made(name: str) -> Step:
+    """Make a folder by the menu of the desktop."""
+
+    def step(view: View) -> Action | None:
+        if view.desktop.files.exists(name):
+            return None
+        entering = name_entered(view, "Creating New Folder", name)
+        if entering is not None:
+            return entering
+        if icon_menu(view):
+            return entry_clicked(view, "Create New...", "Folder")
+        return empty_spot(view)
+
+    return step
+
+
+# Tasks.
+
+
+class OpenFile(Desk):
+    id = "launch/open-file-icon-v1"
+    apps = ("pcmanfm", "mousepad")
+    skill = "icon"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Open the file {file} on the desktop.",
+        "Open {file}",
+        "Double-click the icon of {file} on the desktop.",
+        "There is a note {file} on the desktop. Open it, please.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        file = file_name(draw)
+        return {"file": file, "files": {file: f"{draw.phrase(4)}\n", **clutter(draw)}}
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(WindowTitle(title=p.file, wm_class=EDITOR.wm_class), *untouched(p.files)))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Steps([icon_opened(p.file, EDITOR, p.file)])
+
+
+class OpenFolder(Desk):
+    id = "launch/open-folder-icon-v1"
+    apps = ("pcmanfm",)
+    skill = "icon"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Open the folder {folder} on the desktop.",
+        "Show me what is in the folder {folder}.",
+        "Open {folder} by its icon.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        folder, *others = draw.words(3, "topics")
+        files = {f"{folder}/{file_name(draw)}": "", **{f"{one}/{file_name(draw)}": "" for one in others}}
+        return {"folder": folder, "files": {**files, **clutter(draw, 3)}}
+
+    def success(self, p: Params) -> Criterion:
+        return WindowTitle(title=p.folder, wm_class=FILES.wm_class, exact=True)
+
+    def oracle(self, p: Params) -> Oracle:
+        return Steps([icon_opened(p.folder, FILES, p.folder)])
+
+
+class OpenPicture(Desk):
+    id = "launch/open-picture-v1"
+    apps = ("pcmanfm", "viewnior")
+    skill = "icon"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    unseen = True
+    instructions = ("Open the picture {file}.", "Show the picture {file} that lies on the desktop.")
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {"file": file_name(draw, "png"), "colour": draw.choice(COLOURS), "files": clutter(draw)}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*super().setup(p), WriteFile.of_bytes(p.file, picture(p.colour))]
+
+    def success(self, p: Params) -> Criterion:
+        return WindowTitle(title=p.file, wm_class="Viewnior")
+
+    def oracle(self, p: Params) -> Oracle:
+        viewer = Program(("image viewer",), "Image Viewer", "Graphics", "viewnior", "Viewnior")
+        return Steps([icon_opened(p.file, viewer, p.file)])
+
+
+class OpenWith(Desk):
+    id = "launch/open-with-v1"
+    apps = ("pcmanfm", "ristretto")
+    skill = "context menu"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Open the picture {file} with the {program}.",
+        "Open {file} on the desktop, not with the usual viewer but with the {program}.",
+        "Use the {program} to open {file}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {
+            "file": file_name(draw, "png"),
+            "program": "Ristretto Image Viewer",
+            "colour": draw.choice(COLOURS),
+            "files": clutter(draw),
+        }
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*super().setup(p), WriteFile.of_bytes(p.file, picture(p.colour))]
+
+    def success(self, p: Params) -> Criterion:
+        return WindowTitle(title=p.file, wm_class="Ristretto")
+
+    def oracle(self, p: Params) -> Oracle:
+        def step(view: View) -> Action | None:
+            if view.window(p.file, wm_class="Ristretto") is not None:
+                return None
+            if any(process.name == "ristretto" for process in view.desktop.processes()):
+                return Action.wait()
+            return chosen(view, p.file, p.program)
+
+        return Steps([step])
+
+
+class NewFolder(Desk):
+    id = "launch/new-folder-v1"
+    apps = ("pcmanfm",)
+    skill = "context menu"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Make a new folder called {folder} on the desktop.",
+        "Create a folder {folder} in your home folder.",
+        "I need a folder called {folder} on the desktop.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {"folder": draw.word("topics"), "files": clutter(draw)}
+
+    def success(self, p: Params) -> Criterion:
+        made = FileExists(path=p.folder, kind="directory")
+        return AllOf(of=(made, *untouched(p.files)))
+
+    def oracle(self, p: Params) -> Oracle:
+        return Steps([folder_made(p.folder)])
+
+
+class NewFolderInManager(Desk):
+    id = "launch/new-folder-in-file-manager-v1"
+    apps = ("pcmanfm",)
+    skill = "open"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    instructions = (
+        "Open the file manager and create a folder called {folder} there.",
+        "Start the file manager and make a new folder {folder} in it.",
+        "With the file manager, create the folder {folder}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {"folder": draw.word("topics"), "files": clutter(draw)}
+
+    def success(self, p: Params) -> Criterion:
+        window = WindowTitle(title="user", wm_class=FILES.wm_class)
+        return AllOf(of=(DirectoryContains(path=".", names=(f"{p.folder}/",)), window, *untouched(p.files)))
+
+    def oracle(self, p: Params) -> Oracle:
+        open_it = opened(FILES)
+
+        def step(view: View) -> Action | None:
+            if view.desktop.files.exists(p.folder) and window_of(view, FILES) is not None:
+                return None
+            entering = name_entered(view, "Creating New Folder", p.folder)
+            if entering is not None:
+                return entering
+            return open_it(view) or in_front(view, FILES) or Action.key("ctrl", "shift", "n")
+
+        return Steps([step])
+
+
+class RenameIcon(Desk):
+    id = "launch/rename-icon-v1"
+    apps = ("pcmanfm",)
+    skill = "context menu"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    unseen = True
+    instructions = (
+        "Rename the file {old} on the desktop to {new}.",
+        "Give {old} on the desktop the new name {new}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        old, new = file_name(draw), file_name(draw)
+        return {"old": old, "new": new, "text": f"{draw.phrase(4)}\n", "others": clutter(draw, 4)}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [WriteFile(path=path, text=text) for path, text in {p.old: p.text, **p.others}.items()]
+
+    def success(self, p: Params) -> Criterion:
+        return AllOf(of=(FileNotExists(path=p.old), *untouched({p.new: p.text, **p.others})))
+
+    def oracle(self, p: Params) -> Oracle:
+        def step(view: View) -> Action | None:
+            if view.desktop.files.exists(p.new):
+                return None
+            dialog = view.window("Rename", wm_class="Pcmanfm")
+            if dialog is None:
+                return chosen(view, p.old, "Rename...")
+            entry = view.widget("text", state="editable")
+            if entry is None:
+                return Action.wait()
+            if entry.text == p.new:
+                return Action.key("enter")
+            select = Action.key("ctrl", "a")
+            return Action.type(p.new + "\n") if view.last == select or not entry.text else select
+
+        return Steps([step])
+
+
+class FolderInFolder(Desk):
+    id = "launch/folder-in-folder-v1"
+    apps = ("pcmanfm",)
+    skill = "icon"
+    family = "icons"
+    difficulty = Difficulty.EASY
+    unseen = True
+    instructions = (
+        "Open the folder {outer} on the desktop, and make a folder {inner} in it.",
+        "Make a folder {inner} within the folder {outer}.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        outer, inner = draw.words(2, "topics")
+        return {"outer": outer, "inner": inner, "files": clutter(draw, 3)}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*super().setup(p), MakeDirectory(path=p.outer)]
+
+    def success(self, p: Params) -> Criterion:
+        made = FileExists(path=f"{p.outer}/{p.inner}", kind="directory")
+        return AllOf(of=(made, *untouched(p.files)))
+
+    def oracle(self, p: Params) -> Oracle:
+        open_it = icon_opened(p.outer, FILES, p.outer)
+
+        def step(view: View) -> Action | None:
+            if view.desktop.files.exists(f"{p.outer}/{p.inner}"):
+                return None
+            entering = name_entered(view, "Creating New Folder", p.inner)
+            if entering is not None:
+                return entering
+            return open_it(view) or in_front(view, FILES) or Action.key("ctrl", "shift", "n")
+
+        return Steps([step])
+
+
+TEMPLATES: tuple[type[Template], ...] = (
+    OpenFile,
+    OpenFolder,
+    OpenPicture,
+    OpenWith,
+    NewFolder,
+    NewFolderInManager,
+    RenameIcon,
+    FolderInFolder,
+)
