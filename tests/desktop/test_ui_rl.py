@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -37,6 +41,8 @@ from operant.errors import (
     VerifierError,
 )
 from operant.rollout.png import png_bytes
+from operant.service.desktops.ui_rl_sessions import session_types
+from operant.tasks.loaders import load_templates
 from operant.tasks.ui_rl import SessionTemplate, is_done, session_task
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.types import Action, ActionKind, Button, Outcome, Point
@@ -181,6 +187,17 @@ def test_bad_sessions_say_what_is_wrong(server: UiRlTestServer) -> None:
         assert http.delete("/session/7").status_code == 404
         assert http.get("/types").json()[TYPE] == "fake/press-button-v1"
     assert server.leased == 0
+
+
+def test_tasks_of_a_file_are_session_types_and_come_first(tmp_path: Path) -> None:
+    file = tmp_path / "office.json"
+    wanted = {"file_exists": "report.txt"}
+    entry = {"instruction": "Make it.", "difficulty": "EASY", "success_criteria": wanted}
+    file.write_text(json.dumps([{"id": 1, **entry}, {"id": "press_button", **entry}]))
+    types = session_types([*load_templates(file), *FAKE_TEMPLATES])
+    assert types["1"].id == types["office/1-v1"].id == "office/1-v1"
+    assert types["press_button"].id == "office/press-button-v1"
+    assert types["fake/press-button-v1"].id == "fake/press-button-v1"
 
 
 def test_a_default_type_that_is_not_there_is_refused_before_desktops_start() -> None:
@@ -596,3 +613,36 @@ def test_a_task_without_words_is_refused() -> None:
         session_task("simple_data_entry", " ")
     with pytest.raises(OperantError, match="no sessions"):
         session_task("simple_data_entry", "Go.").begin(FakeDesktop())  # type: ignore[arg-type]
+
+
+# The command line.
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--protocol", "uirl"], 2, "'operant', 'ui-rl'"),
+        (["--suite", "core"], 2, "only sessions of --protocol ui-rl have tasks"),
+        (["--protocol", "ui-rl", "--suite", "kore"], 1, "did you mean 'core'?"),
+        (["--protocol", "ui-rl", "--tasks", "missing.json"], 1, "missing.json"),
+        (
+            ["--protocol", "ui-rl", "--session-type", "simple_data_entri"],
+            1,
+            "did you mean 'simple_data_entry'?",
+        ),
+        (["--protocol", "ui-rl", "--host", "0.0.0.0"], 2, "set a token"),
+    ],
+)
+def test_serving_refuses_what_can_not_be_before_it_starts(options: list[str], code: int, said: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OPERANT_TOKEN"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "operant", "desktop", "serve", "--port", "0", *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**environment, "NO_COLOR": "1", "COLUMNS": "200"},
+    )
+    assert ended.returncode == code, ended.stderr
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -104,23 +104,33 @@ def serve(
         ),
     ] = Protocol.OPERANT,
     suite: Annotated[
-        str, typer.Option(help="With ui-rl: the suite whose tasks are session types, beside data_entry.")
-    ] = "core",
+        str | None,
+        typer.Option(
+            help="With ui-rl: the suite whose tasks are session types, beside data_entry; core if left out."
+        ),
+    ] = None,
     tasks: Annotated[
         Path | None, typer.Option(help="With ui-rl: a file whose tasks are session types, too.")
     ] = None,
     session_type: Annotated[
-        str,
-        typer.Option(help="With ui-rl: the type of sessions whose client names none; GET /types lists all."),
-    ] = "simple_data_entry",
+        str | None,
+        typer.Option(
+            help="With ui-rl: the type of sessions whose client names none; simple_data_entry if left out."
+        ),
+    ] = None,
     log_level: Annotated[str, typer.Option(help="DEBUG also shows each call.")] = "INFO",
 ) -> None:
     """Serve desktops of this machine to others, over HTTP. See environment.ui_env_urls of operant train vlm.
 
     With --protocol ui-rl it speaks UI-RL's environment protocol, both generations: POST
     /session?type=simple_data_entry, then /session/ID/screenshot, /act and /progress; or /act and /progress alone.
-    Session types are tasks of ours, by id (core/browser-fill-field-v1) or by name (browser_fill_field).
+    Session types are tasks of ours, by id (core/browser-fill-field-v1) or by name (browser_fill_field); GET /types
+    lists them.
     """
+    if protocol is Protocol.OPERANT and (suite or tasks or session_type):
+        raise typer.BadParameter(
+            "only sessions of --protocol ui-rl have tasks", param_hint="--suite / --tasks / --session-type"
+        )
     try:
         from operant.config.desktop import DesktopConfig
         from operant.service.desktops.app import guard_settings
@@ -141,8 +151,9 @@ def serve(
     from operant.tasks.suites import load_suite
 
     offered: list[SessionType] = [*load_templates(tasks)] if tasks else []
-    offered += [*load_suite("data_entry"), *load_suite(suite)]
-    sessions = Sessions(desktops, session_types(offered), screen, default_type=session_type, idle_s=idle)
+    offered += [*load_suite("data_entry"), *load_suite(suite or "core")]
+    first = session_type or "simple_data_entry"
+    sessions = Sessions(desktops, session_types(offered), screen, default_type=first, idle_s=idle)
     serve_ui_rl(sessions, config, level=log_level.upper())
 
 
