@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from operant.config.base import Config
 
@@ -32,6 +33,9 @@ class EncoderConfig(Config):
 
     vision: Literal["small", "mobilenet_v3_small", "efficientnet_b0"] = "small"
     """The network that sees the screen. ``small`` is made for CPUs."""
+    vision_weights: Path | None = None
+    """ImageNet weights to begin with, as torchvision publishes them for that network; none: random ones. Not part of a
+    checkpoint, which has weights of its own."""
     text: str = "scratch"
     """``scratch``, or a directory or hub name of a pretrained transformer that reads the instruction."""
     screen: tuple[int, int] = (160, 100)
@@ -53,6 +57,12 @@ class EncoderConfig(Config):
     use_instruction: bool = True
     """False leaves the instruction out, to see what it is worth."""
     dropout: float = Field(0.0, ge=0.0, lt=1.0)
+
+    @model_validator(mode="after")
+    def _published(self) -> EncoderConfig:
+        if self.vision == "small" and self.vision_weights is not None:
+            raise ValueError("vision_weights are for efficientnet_b0 and mobilenet_v3_small, not for small")
+        return self
 
     @property
     def rows(self) -> int:
@@ -88,3 +98,7 @@ class HierarchicalConfig(Config):
     encoder: EncoderConfig = EncoderConfig()
     manager: ManagerConfig = ManagerConfig()
     worker: WorkerConfig = WorkerConfig()
+
+    def architecture(self) -> HierarchicalConfig:
+        """The same without where first weights come from: what a checkpoint keeps, and must agree on."""
+        return self.model_copy(update={"encoder": self.encoder.model_copy(update={"vision_weights": None})})

@@ -69,7 +69,7 @@ class Encoder(nn.Module):
         self.beside = nn.Linear(width, width)
         self.shown = nn.Linear(width, width)
         self.state = nn.Sequential(nn.Linear(len(FIELDS), width), nn.GELU(), nn.Linear(width, width))
-        self.vision = make_vision(encoder.vision, width)
+        self.vision = make_vision(encoder.vision, width, encoder.vision_weights)
         self.look = nn.Linear(width, width)
         self.look_place = nn.Parameter(torch.randn(LOOKS[0] * LOOKS[1], width) * 0.02)
         self.joint = nn.ModuleList(transformer_layer(encoder) for _ in range(encoder.joint_layers))
@@ -84,7 +84,8 @@ class Encoder(nn.Module):
         tokens, token_there, kept, rows, row_segment = self._things(seen)
         row_there = row_segment > 0
         screen = seen["screen"].permute(0, 3, 1, 2).to(self.look.weight.dtype) / 255.0
-        cells, deep = self.vision(screen)
+        again = self.gradient_checkpointing and self.training
+        cells, deep = checkpoint(self.vision, screen, use_reentrant=False) if again else self.vision(screen)
         looks = F.adaptive_avg_pool2d(deep, (LOOKS[1], LOOKS[0])).flatten(2).transpose(1, 2)
         looks = self.look(looks) + self.look_place
         state = self.state(seen["state"].to(looks.dtype))[:, None]
@@ -92,7 +93,7 @@ class Encoder(nn.Module):
         there = torch.cat([torch.ones_like(looks[..., 0], dtype=torch.bool), token_there, row_there], 1)
         there = torch.cat([torch.ones_like(there[:, :1]), there], 1)
         for layer in self.joint:
-            if self.gradient_checkpointing and self.training:
+            if again:
                 together = checkpoint(layer, together, None, ~there, use_reentrant=False)
             else:
                 together = layer(together, src_key_padding_mask=~there)

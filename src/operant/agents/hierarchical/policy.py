@@ -196,7 +196,7 @@ class HierarchicalPolicy(TrainablePolicy):
         return {
             "format": FORMAT,
             "version": VERSION,
-            "config": self.config.model_dump_json(),
+            "config": self.config.model_dump_json(exclude={"encoder": {"vision_weights"}}),
             "weights": weights,
         }
 
@@ -237,7 +237,7 @@ class HierarchicalPolicy(TrainablePolicy):
         """Take over a checkpoint in place, on the device where this policy is; a failure changes nothing."""
         state, where = _read(path), str(path)
         config, weights = _opened(state, where)
-        if config == self.config:
+        if config == self.config.architecture():
             self._take(weights, where)
         elif not self._adopts:
             _check_settings(config, self.config, where)
@@ -311,7 +311,7 @@ def _opened(state: Any, where: str) -> tuple[HierarchicalConfig, Any]:
 
 
 def _check_settings(theirs: HierarchicalConfig, ours: HierarchicalConfig, where: str) -> None:
-    told = differences(theirs, ours)
+    told = differences(theirs, ours.architecture())
     if told:
         raise CheckpointError(
             f"{where} is of an agent with other settings: {'; '.join(told)}",
