@@ -19,7 +19,7 @@ from operant.doctor.machine import Answer
 
 PROGRAMS = (
     *("bwrap", "Xvfb", "xkbcomp", "openbox", "dbus-daemon", "xclip", "python3", "apt-get"),
-    *("mousepad", "galculator", "xterm", "pcmanfm"),
+    *("mousepad", "galculator", "xterm", "pcmanfm", "lxpanel", "mate-calc"),
 )
 REQUIREMENTS = (
     "numpy>=1.26",
@@ -116,7 +116,7 @@ def test_a_missing_part_of_a_desktop_stops_it(program: str, fix: str) -> None:
     assert not can_run(examine(machine))
 
 
-@pytest.mark.parametrize("program", ["mousepad", "galculator", "xterm", "pcmanfm"])
+@pytest.mark.parametrize("program", ["mousepad", "galculator", "xterm", "pcmanfm", "lxpanel", "mate-calc"])
 def test_a_missing_application_does_not(program: str) -> None:
     machine = Invented()
     machine.programs.remove(program)

@@ -1,6 +1,6 @@
-"""``operant demo``: a desktop from nothing, two applications operated in it, and a moving picture of it.
+"""``operant demo``: a desktop from nothing, on which the shipped agent opens a program and uses it, and a moving picture.
 
-Everything that it does goes through the actions that an agent has.
+What follows by script (a note in the editor) goes through the same actions that the agent has.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ PICTURE_WIDTH = 800
 HOLD_MS, LAST_MS = 250, 2500  # how long the pictures of the animation stay
 T = TypeVar("T")
 LEARNED = "core/files-open-folder-v1"
+REQUEST, RESULT = "Open calculator and compute 15 + 27", "42"
 
 
 @app.command()
@@ -37,19 +38,23 @@ def demo(
     from rich.console import Console
     from rich.table import Table
 
+    from operant.agents.registry import make_agent
+    from operant.config.desktop import DesktopConfig
     from operant.desktop.sandbox import SandboxDesktop
 
     console = Console()
     log = Log()
     with console.status("a desktop, from nothing ..."):
-        desktop = log.timed("start a sandboxed desktop (X server, window manager, bus)", SandboxDesktop)
+        agent = log.timed("load the shipped agent", lambda: make_agent("hierarchical"))
+        start = "start a sandboxed desktop (X server, window manager, bus, panel, icons)"
+        desktop = log.timed(start, lambda: _shown(SandboxDesktop(DesktopConfig(profile="full"))))
         with desktop:
             film = Film(desktop)
-            total = _compute(desktop, log, film)
+            total = _by_itself(desktop, console, agent, log, film)
             _write_note(desktop, log, film, total)
             log.timed("read Mousepad's widgets from outside (accessibility)", desktop.accessibility)
-            steps, resets = film.steps, [_ms(desktop.reset) for _ in range(5)]
-    log.rows.append(("reset to the initial state (median of 5)", sorted(resets)[2]))
+            steps, resets = film.steps, [_ms(lambda: desktop.reset("bare")) for _ in range(5)]
+    log.rows.append(("reset to a bare desktop (median of 5)", sorted(resets)[2]))
     film.save(out)
     table = Table("what", "ms", title="One desktop, from nothing to done")
     table.columns[1].justify = "right"
@@ -83,39 +88,49 @@ def _learn(console: Any, directory: Path, minutes: float, demonstrations: int, t
     )
 
 
-def _compute(desktop: SandboxDesktop, log: Log, film: Film) -> str:
-    """Add two numbers with the calculator's buttons and copy the result."""
-    from operant.types import Action, Point
+def _shown(desktop: SandboxDesktop) -> SandboxDesktop:
+    desktop.frame()  # waits until panel and icons are drawn
+    return desktop
 
-    log.timed("open the calculator (galculator)", lambda: desktop.launch("galculator"))
-    film.take()
-    tree = desktop.accessibility()
-    for label in ("4", "8", "6", "+", "1", "5", "="):
-        button = tree.find(name=label)
-        if button is None or button.box is None:
-            raise typer.Exit(1)
-        x, y, width, height = button.box
-        film.step(Action.click(Point.from_pixel(x + width // 2, y + height // 2, desktop.size)))
-    film.step(Action.key("ctrl", "c"))
-    copied = desktop.clipboard.get()
-    return (copied or "").strip()
+
+def _by_itself(desktop: SandboxDesktop, console: Any, agent: Any, log: Log, film: Film) -> str:
+    """Let the shipped agent do what it is asked for; returns what the calculator shows then."""
+    from operant.envs.task_environment import TaskEnvironment
+    from operant.rollout.loop import run_episode
+    from operant.tasks.criteria import Accessible
+    from operant.tasks.task import Task
+    from operant.types import Difficulty
+
+    shown = Accessible(app="mate-calc", role="editbar", text=RESULT)
+    task = Task(
+        "demo/compute-v1",
+        REQUEST,
+        Difficulty.EASY,
+        success=shown,
+        profile="full",
+        max_steps=15,
+        apps=("mate-calc",),
+    )
+    environment = TaskEnvironment(desktop, with_tree=True)
+    play = f'the agent, asked to "{REQUEST}"'
+    result = log.timed(play, lambda: run_episode(agent, environment, task, film, prepared=True))
+    solved = "solved" if result.success else "not solved"
+    console.print(
+        f'"{REQUEST}": {solved} by the shipped agent in {result.steps} steps: {result.why}', soft_wrap=True
+    )
+    return RESULT if result.success else "unknown"
 
 
 def _write_note(desktop: SandboxDesktop, log: Log, film: Film, total: str) -> None:
-    """Open an editor, type a line with characters that no keyboard layout has, and paste the result."""
+    """Open an editor and type the result into a line with characters that no keyboard layout has."""
     from operant.types import Action
 
     log.timed("open the editor (Mousepad)", lambda: desktop.launch("mousepad"))
     film.take()
-    for text in (
-        "Dear all,\n\n",
-        "the total is ",
-    ):
-        film.step(Action.type(text))
-    film.step(Action.key("ctrl", "v"))
-    film.step(Action.type(" — “naïve” <quotes>, ß, Ελληνικά\n"))
-    film.step(Action.key("ctrl", "a"))
-    film.step(Action.key("end"))
+    for text in ("Dear all,\n\n", f"the total is {total}", " — “naïve” <quotes>, ß, Ελληνικά\n"):
+        film.perform(Action.type(text))
+    film.perform(Action.key("ctrl", "a"))
+    film.perform(Action.key("end"))
 
 
 class Log:
@@ -132,7 +147,7 @@ class Log:
 
 
 class Film:
-    """The frames after each action, as they will be shown."""
+    """The frames after each action, as they will be shown; also a recorder of what an agent does."""
 
     def __init__(self, desktop: SandboxDesktop) -> None:
         self._desktop = desktop
@@ -147,9 +162,22 @@ class Film:
     def median_ms(self) -> float:
         return sorted(self._times)[len(self._times) // 2]
 
-    def step(self, action: Any) -> None:
+    def perform(self, action: Any) -> None:
         self._times.append(_ms(lambda: self._desktop.perform(action)))
         self.take()
+
+    def begin(self, task: Any) -> None: ...
+
+    def look(self, observation: Any) -> None:
+        self.take()
+
+    def step(self, step: Any, observation: Any) -> None:
+        self._times.append(self._desktop.last_step.waited_ms)
+        self.take()
+
+    def end(self, result: Any) -> None: ...
+
+    def abandon(self) -> None: ...
 
     def take(self) -> None:
         from PIL import Image
