@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Device", "LogLevel", "Monitors", "Network", "Profile", "Proxy", "Screen", "desktop_section"]
+__all__ = [
+    "DesktopProfile",
+    "Device",
+    "LogLevel",
+    "Monitors",
+    "Network",
+    "Profile",
+    "Proxy",
+    "Screen",
+    "desktop_section",
+]
 
 Screen = Annotated[
     str | None,
@@ -22,14 +32,14 @@ Monitors = Annotated[
         rich_help_panel="Desktops",
     ),
 ]
-Profile = Annotated[
-    str | None,
-    typer.Option(
-        help="full: menu, panel and icons; bare: a window manager only.",
-        show_default="as each task says",
-        rich_help_panel="Desktops",
-    ),
-]
+_PROFILE: dict[str, Any] = {
+    "help": "full: menu, panel and icons; bare: a window manager only.",
+    "show_default": "as each task says",
+    "rich_help_panel": "Desktops",
+}
+Profile = Annotated[str | None, typer.Option("--profile", "--desktop-profile", **_PROFILE)]
+#: Where ``--profile`` is about the time that functions take.
+DesktopProfile = Annotated[str | None, typer.Option("--desktop-profile", **_PROFILE)]
 Network = Annotated[
     bool | None,
     typer.Option(

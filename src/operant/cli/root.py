@@ -31,6 +31,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "demos": ("operant.cli.demos", "Record how the tasks' oracles do it, to learn from."),
     "eval": ("operant.cli.evaluate", "Let an agent play a suite of tasks, and say how well it did."),
     "train": ("operant.cli.train", "Let an agent learn by reinforcement learning, on sandboxed desktops."),
+    "export": ("operant.cli.export", "Write the agent of a training run as a file of its own."),
     "results": ("operant.cli.results", "Show and compare the results of evaluations."),
     "replay": ("operant.cli.replay", "Step through an episode, or make a moving picture of it."),
     "serve": (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from operant.cli.desktop_flags import Monitors, Network, Profile, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import DesktopProfile, Monitors, Network, Proxy, Screen, desktop_section
 from operant.cli.logs import log_at
 from operant.cli.train_vlm import vlm
 
@@ -80,12 +81,15 @@ def hierarchical(
     visualize: Annotated[
         bool, typer.Option("--visualize", help="Serve a page to watch the run, and film it.")
     ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Write a cProfile file to --log-dir, and print its head.")
+    ] = False,
     config: Annotated[
         Path | None, typer.Option(help="YAML file.", show_default="config/config.yaml, if it is there")
     ] = None,
     screen: Screen = None,
     monitors: Monitors = None,
-    profile: Profile = None,
+    desktop_profile: DesktopProfile = None,
     network: Network = None,
     proxy: Proxy = None,
 ) -> None:
@@ -110,12 +114,16 @@ def hierarchical(
         "run.visualize": visualize or None,
     }
     sys.path.insert(0, os.getcwd())  # where people keep reward terms of their own
-    settings = load_config(config, flags, desktop=desktop_section(screen, monitors, profile, network, proxy))
+    settings = load_config(
+        config, flags, desktop=desktop_section(screen, monitors, desktop_profile, network, proxy)
+    )
     log_at(settings.run.log_level)
 
+    from operant.train.profiling import profiled
     from operant.train.run import train as run
 
-    result = run(settings, resume=resume, init_from=init_from, tell=lambda line: typer.echo(line, err=True))
+    with profiled(settings.run.log_dir, _say) if profile else nullcontext():
+        result = run(settings, resume=resume, init_from=init_from, tell=_say)
     typer.echo(
         f"{'interrupted' if result.interrupted else 'trained'}: {result.step} steps, {result.episodes} episodes, "
         f"{result.success_rate:.1%} success over the last ones, {result.seconds:.0f} s, {result.checkpoint}"

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from operant.cli.desktop_flags import LogLevel, Monitors, Network, Profile, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import (
+    DesktopProfile,
+    LogLevel,
+    Monitors,
+    Network,
+    Proxy,
+    Screen,
+    desktop_section,
+)
 from operant.cli.logs import log_at
 
 if TYPE_CHECKING:
@@ -48,7 +56,7 @@ def vlm(
     log_level: LogLevel = None,
     screen: Screen = None,
     monitors: Monitors = None,
-    profile: Profile = None,
+    profile: DesktopProfile = None,
     network: Network = None,
     proxy: Proxy = None,
 ) -> None:

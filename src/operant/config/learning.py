@@ -1,12 +1,17 @@
-"""Settings of learning: how PPO updates, and which tasks are played when."""
+"""Settings of learning: how PPO updates, and which tasks are played when.
+
+``usual`` says between what they usually lie: settings outside are warned about, and docs/training.md has the table.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
 from operant.config.base import Config
+from operant.config.usual import Usual
 
 __all__ = ["STRATEGIES", "CurriculumConfig", "PPOConfig"]
 
@@ -17,6 +22,34 @@ class PPOConfig(Config):
     """Proximal policy optimisation, and the rollouts that it learns from."""
 
     model_config = ConfigDict(allow_inf_nan=False)
+
+    usual: ClassVar[Mapping[str, Usual]] = {
+        "learning_rate": Usual(
+            1e-05,
+            0.001,
+            "Start with 0.0003; take 0.0001 when success falls again or KL jumps, and for fine-tuning.",
+        ),
+        "clip_epsilon": Usual(0.1, 0.3, "Leave it at 0.2; smaller is steadier and slower."),
+        "gamma": Usual(0.95, 0.999, "0.99 for tasks of up to some 30 steps; more for longer ones."),
+        "gae_lambda": Usual(
+            0.8, 0.99, "0.95; less when rewards come at every step, more while the critic is young."
+        ),
+        "buffer_size": Usual(
+            512, 8192, "At least 64 steps of each desktop. More is steadier and learns later."
+        ),
+        "update_epochs": Usual(
+            1, 10, "4; fewer when updates end early at target_kl, or take longer than collecting."
+        ),
+        "minibatch_size": Usual(
+            32, 1024, "As much as memory allows, down to 64: activations of so many screens are kept at once."
+        ),
+        "value_coefficient": Usual(0.25, 1.0, "Leave it at 0.5."),
+        "entropy_coefficient": Usual(
+            0.0, 0.02, "0.01 from scratch, 0 after imitation; more when one kind of action takes over."
+        ),
+        "max_grad_norm": Usual(0.1, 1.0, "0.5; less when the loss jumps."),
+        "target_kl": Usual(0.01, 0.1, "0.03; larger lets few updates do more, at the risk of unlearning."),
+    }
 
     learning_rate: float = Field(3e-4, gt=0)
     """Step size of Adam."""
@@ -78,6 +111,14 @@ class CurriculumConfig(Config):
     """Which tasks are played when."""
 
     model_config = ConfigDict(allow_inf_nan=False)
+
+    usual: ClassVar[Mapping[str, Usual]] = {
+        "easy_threshold": Usual(0.4, 0.9, "0.6; higher when MEDIUM tasks make EASY ones worse."),
+        "medium_threshold": Usual(0.3, 0.9, "0.5; lower when HARD is never reached."),
+        "min_steps_per_stage": Usual(5000, 500000, "50000; some rollouts at least, or chance ends a stage."),
+        "window": Usual(20, 500, "100; fewer are noisy, more are late."),
+        "rehearsal": Usual(0.05, 0.3, "0.1; more when earlier tasks are unlearned."),
+    }
 
     strategy: Literal["none", "stages", "learning_progress", "variance"] = "none"
     """none: all alike; stages: EASY, MEDIUM, HARD; learning_progress: where success changes; variance: where it is

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from operant.config.learning import CurriculumConfig
+from operant.config.usual import warn_unusual
 from operant.errors import CheckpointError, ConfigError
 
 __all__ = ["Curriculum", "LearningProgress", "Stages", "Uniform", "Variance", "make_curriculum"]
@@ -234,6 +235,8 @@ def make_curriculum(
 ) -> Curriculum:
     """The strategy that the settings name; ``start`` is the first stage of ``stages``."""
     config = config if config is not None else CurriculumConfig()
+    if config.strategy != "none":
+        warn_unusual(config)
     known = {name: stages[name] for name in (*ORDER, *(set(stages) - set(ORDER))) if name in stages}
     if config.strategy == "stages":
         return Stages(known, config, start)

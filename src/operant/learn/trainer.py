@@ -30,6 +30,7 @@ from torch import nn
 from operant.agents.trainable import TrainablePolicy
 from operant.agents.weights import check_weights
 from operant.config.learning import PPOConfig
+from operant.config.usual import warn_unusual
 from operant.errors import ConfigError, OperantError, TrainingDiverged
 from operant.learn.checkpoint import (
     FINAL,
@@ -92,6 +93,7 @@ class PPOTrainer:
     ) -> None:
         base = config if config is not None else PPOConfig()
         self.config: PPOConfig = type(base).build(**{**base.model_dump(), **overrides})
+        warn_unusual(self.config)
         self.policy = policy = unwrap(policy)
         self.env = env = as_environments(env, policy)
         if self.config.buffer_size < env.num_envs:

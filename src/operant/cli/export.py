@@ -1,0 +1,33 @@
+"""``operant export``: the agent of a training run as a file of its own, to be served, evaluated and handed on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command()
+def export(
+    checkpoint: Annotated[
+        Path, typer.Argument(help="What training saved, such as checkpoints/final_model.pt.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the agent goes.")],
+    half: Annotated[
+        bool, typer.Option("--half", help="Half the size; costs the last digits of the weights.")
+    ] = False,
+) -> None:
+    """Write the agent of a checkpoint without optimiser and counters, for --agent hierarchical:FILE and serve."""
+    from operant.agents.hierarchical.policy import HierarchicalPolicy
+    from operant.errors import CheckpointError
+
+    policy = HierarchicalPolicy.from_checkpoint(checkpoint)
+    try:
+        policy.save(out, half=half)
+    except (OSError, RuntimeError) as error:
+        raise CheckpointError(f"{out} can't be written: {error}") from error
+    before, after = (path.stat().st_size / 1e6 for path in (checkpoint, out))
+    typer.echo(f"{out}: {policy.parameter_count} parameters, {after:.1f} MB instead of {before:.1f}")
