@@ -50,6 +50,47 @@ def test_a_desktop_is_used_through_the_api(service: httpx.Client) -> None:
     assert service.delete(f"/api/v1/sessions/{session['id']}").status_code == 204
 
 
+def calculator_is_open(service: httpx.Client, session: str) -> bool:
+    asked = {"success_criteria": {"window_title": "Calculator"}}
+    return bool(service.post(f"/api/v1/sessions/{session}/check", json=asked).json()["success"])
+
+
+def test_a_session_has_a_menu_and_a_bare_one_has_not(service: httpx.Client) -> None:
+    """The run dialog opens a program on a full desktop; on a bare one nothing happens."""
+    for profile, opens in (("full", True), ("bare", False)):
+        name = service.post("/api/v1/sessions", json={"profile": profile}).json()["id"]
+        for action in (
+            {"kind": "key", "keys": ["alt", "f2"]},
+            {"kind": "type", "text": "galculator"},
+            {"kind": "key", "keys": ["enter"]},
+        ):
+            body = {"action": action, "session": name}
+            assert service.post("/api/v1/agent/execute", json=body).status_code == 200
+        if opens:
+            wait_for(lambda name=name: calculator_is_open(service, name))
+        else:
+            assert not calculator_is_open(service, name)
+        service.delete(f"/api/v1/sessions/{name}")
+
+
+def test_a_panel_that_keeps_crashing_is_not_the_agents_failure(service: httpx.Client) -> None:
+    name = service.post("/api/v1/sessions", json={}).json()["id"]
+    killer = "while true; do pkill -KILL lxpanel; sleep 0.1; done"
+    service.post(f"/api/v1/sessions/{name}/launch", json={"command": ["xterm", "-e", killer]})
+    body = {
+        "instruction": "Open the calculator",
+        "success_criteria": {"window_title": "Calculator"},
+        "model": "noop",
+        "max_steps": 20,
+        "pace_s": 0.2,
+        "session": name,
+    }
+    said = service.post("/api/v1/agent/complete-task", json=body).json()
+    assert (said["outcome"], said["success"], said["verified"]) == ("infra_error", None, False), said
+    assert "lxpanel" in said["why"]
+    assert service.get(f"/api/v1/sessions/{name}").json()["code"] == "session_expired"
+
+
 @pytest.mark.browser
 def test_signing_in_and_driving(service: httpx.Client) -> None:
     """Pages and their sockets are closed until the token was given; then a real desktop is driven by hand."""

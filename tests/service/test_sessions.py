@@ -10,15 +10,16 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
-from tests.service.policies import always
+from tests.service.policies import Waiting, always
 
 from operant.agents.base import Agent
 from operant.desktop.local import LocalDesktop
-from operant.errors import AccessibilityError
+from operant.errors import AccessibilityError, MissingProgram
 from operant.testing import FakeDesktop
 from operant.types import Action, Observation
 
 SESSIONS, EXECUTE = "/api/v1/sessions", "/api/v1/agent/execute"
+COMPLETE, ATTEMPTS = "/api/v1/agent/complete-task", "/api/v1/agent/attempts"
 
 
 def test_a_session_from_lease_to_return(client: TestClient) -> None:
@@ -68,6 +69,69 @@ def test_old_frames_are_forgotten(client: TestClient) -> None:
     frames = [client.post(EXECUTE, json={"action": {"kind": "wait"}}).json()["frame"] for _ in range(6)]
     assert client.get(frames[-1]).status_code == 200
     assert client.get(frames[0]).status_code == 404
+
+
+def profiles(client: TestClient) -> dict[str, str]:
+    return {one["id"]: one["profile"] for one in client.get(SESSIONS).json()}
+
+
+def test_a_session_is_full_unless_it_asks_otherwise(client: TestClient) -> None:
+    full = client.post(SESSIONS, json={}).json()
+    bare = client.post(SESSIONS, json={"profile": "bare"}).json()
+    assert (full["profile"], bare["profile"]) == ("full", "bare")
+    assert profiles(client) == {full["id"]: "full", bare["id"]: "bare"}
+    client.delete(f"{SESSIONS}/{bare['id']}")
+    wrong = client.post(SESSIONS, json={"profile": "ful"})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_request")
+    assert "'bare' or 'full'" in wrong.json()["message"]
+
+
+def test_a_service_whose_desktops_are_bare(serve: Serve) -> None:
+    client = serve(desktop={"profile": "bare", "width": 640, "height": 480})
+    made = client.post(SESSIONS, json={}).json()
+    assert (made["profile"], made["size"]) == ("bare", [640, 480])
+    assert client.post(SESSIONS, json={"profile": "full"}).json()["profile"] == "full"
+
+
+def test_a_size_alone_leaves_desktops_full(serve: Serve) -> None:
+    client = serve(desktop={"width": 640, "height": 480})
+    assert client.post(SESSIONS, json={}).json()["profile"] == "full"
+
+
+@pytest.mark.parametrize(
+    ("body", "profile"),
+    [
+        ({"instruction": "x"}, "full"),
+        ({"instruction": "x", "profile": "bare"}, "bare"),
+        ({"task_id": "fake/press-button-v1"}, "bare"),
+    ],
+)
+def test_an_attempt_gets_the_desktop_that_it_is_for(serve: Serve, body: Any, profile: str) -> None:
+    gate = threading.Event()
+    client = serve(predictors=always(Waiting, gate=gate))
+    name = client.post(COMPLETE, json={**body, "max_steps": 1, "wait": False}).json()["id"]
+    wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "running")
+    wait_for(lambda: profiles(client) == {f"task-{name}": profile})
+    gate.set()
+    wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "finished")
+
+
+def test_a_profile_is_for_desktops_of_ones_own(client: TestClient) -> None:
+    for more in ({"task_id": "fake/press-button-v1"}, {"instruction": "x", "session": "default"}):
+        said = client.post(COMPLETE, json={"profile": "bare", **more})
+        assert (said.status_code, said.json()["code"]) == (422, "invalid_request")
+
+
+def test_a_desktop_that_can_not_be_made_full_goes_back(serve: Serve) -> None:
+    class Panelless(FakeDesktop):
+        def use_profile(self, profile: str) -> None:
+            raise MissingProgram("lxpanel is not installed", hint="apt-get install lxpanel")
+
+    client = serve(desktops=lambda config: Panelless(config), desktop={"profile": "bare"}, count=1)
+    for _ in range(3):
+        said = client.post(SESSIONS, json={"profile": "full"})
+        assert (said.status_code, said.json()["code"]) == (503, "missing_program")
+    assert client.post(SESSIONS, json={}).status_code == 201
 
 
 class Screen(FakeDesktop):

@@ -77,6 +77,7 @@ def _import(name: str, path: str) -> Callable[..., Any]:
     try:
         found = imported(path, form="module:factory", example="my_package.my_agent:make_agent")
     except ConfigError as error:
+        # The service lets another agent stand in where the cause is a package that is not installed.
         raise UnknownAgent(f"agent {error.message}", hint=error.hint) from error.__cause__ or error
     if not callable(found):
         raise UnknownAgent(f"agent {name!r} is a {type(found).__name__}, not a factory")

@@ -127,6 +127,29 @@ def soak(
     _deliver(result, as_json, out, lambda result: _goal_table("Soak", result, GOALS))
 
 
+@app.command()
+def phrasings(
+    as_json: Json = False,
+    out: Out = None,
+    agent: Annotated[str, typer.Option(help="Who is asked: a name, or a checkpoint.")] = "hierarchical",
+    repeats: Annotated[int, typer.Option(min=1, help="How often each phrasing is sent.")] = 5,
+    desktops: Annotated[int, typer.Option(min=1, help="Requests, and desktops, at once.")] = 1,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="The likeliest actions instead of drawn ones.")
+    ] = False,
+) -> None:
+    """Opening the calculator and computing with it, in twenty phrasings, through the API of a fresh service."""
+    from operant.bench.phrasings import GOALS, measure_phrasings
+    from operant.bench.record import provenance
+
+    with _progress() as progress:
+        measured = measure_phrasings(
+            progress, agent=agent, repeats=repeats, desktops=desktops, deterministic=deterministic
+        )
+        result = {**provenance(), **measured}
+    _deliver(result, as_json, out, lambda result: _phrasing_table(result, GOALS))
+
+
 OnCluster = Annotated[str, typer.Option(help="Ray: local, auto, or ray://HOST:PORT.")]
 Recorded = Annotated[
     Path, typer.Option("--latencies", help="What real desktops took, of `operant bench latencies`.")
@@ -274,6 +297,21 @@ def _goal_table(title: str, result: dict[str, Any], goals: dict[str, tuple[float
         met = "" if bound is None else ("[green]met[/]" if (value <= bound) == smaller else "[red]missed[/]")
         goal = "" if bound is None else f"{'<=' if smaller else '>='} {bound:g}"
         table.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value), goal, met)
+    return table
+
+
+def _phrasing_table(result: dict[str, Any], goals: dict[str, tuple[float, bool]]) -> Any:
+    from rich.table import Table
+
+    low, high = result["interval_95"]
+    table = Table("phrasing", "trained", "successes", title=f"{result['agent']}, commit {result['commit']}")
+    for words, found in result["by_phrasing"].items():
+        table.add_row(words, "yes" if found["trained"] else "no", f"{found['successes']} of {found['n']}")
+    met = "met" if result["success_rate"] >= goals["success_rate"][0] else "missed"
+    table.caption = (
+        f"{result['successes']} of {result['n']} ({low:.0%} to {high:.0%}), "
+        f"goal {goals['success_rate'][0]:.0%}: {met}; {result['unverified']} not verified"
+    )
     return table
 
 

@@ -65,8 +65,8 @@ class ServiceConfig(Config):
 
     desktops: int = Field(2, ge=1, le=256)
     """Sandboxed desktops kept ready."""
-    desktop: DesktopConfig = DesktopConfig()
-    """What each of them is like."""
+    desktop: DesktopConfig = DesktopConfig(profile="full")
+    """What each of them is like; full unless said otherwise."""
     session_ttl_s: float = Field(600.0, gt=0, le=86_400)
     """Seconds after its last use that a session is ended."""
     lease_timeout_s: float = Field(10.0, ge=0, le=600)
@@ -117,6 +117,11 @@ class ServiceConfig(Config):
     @classmethod
     def _known(cls, level: str) -> str:
         return check_level(level)
+
+    @field_validator("desktop", mode="before")
+    @classmethod
+    def _full(cls, desktop: Any) -> Any:
+        return {"profile": "full", **desktop} if isinstance(desktop, Mapping) else desktop
 
     @field_validator("token")
     @classmethod

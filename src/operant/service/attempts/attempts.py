@@ -217,7 +217,7 @@ class Attempts:
         if session is not None:
             yield session
             return
-        own = self._sessions.create(f"task-{attempt.id}", timeout_s=QUEUE_S)
+        own = self._sessions.create(f"task-{attempt.id}", timeout_s=QUEUE_S, profile=attempt.task.profile)
         try:
             yield own
         finally:

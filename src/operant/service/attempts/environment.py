@@ -42,7 +42,7 @@ class SharedEnvironment(TaskEnvironment):
             if is_free(task):  # begins from whatever is there
                 return super().begin(task, prepared=True)
             if not prepared:
-                self.desktop.reset()
+                self.desktop.reset(task.profile)
             return super().begin(task, prepared=prepared)
 
     def step(self, action: Action) -> Transition:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from operant.config.desktop import Profile
 from operant.errors import RequestForbidden, VerifierError
 from operant.service.sessions.session import Session
 from operant.tasks.criteria.base import Criterion, Verdict, World
@@ -25,10 +26,17 @@ class NobodyKnows(Criterion):
         raise VerifierError("a free instruction without criteria can't be checked")
 
 
-def free_task(instruction: str, max_steps: int, success: Criterion | None = None) -> Task:
-    """A task that begins from whatever is on the screen."""
+def free_task(
+    instruction: str, max_steps: int, success: Criterion | None = None, profile: Profile = "full"
+) -> Task:
+    """A task that begins from whatever is on the screen; ``profile`` is for one that gets a desktop of its own."""
     return Task(
-        FREE, instruction, Difficulty.of_steps(max_steps), success or NobodyKnows(), max_steps=max_steps
+        FREE,
+        instruction,
+        Difficulty.of_steps(max_steps),
+        success or NobodyKnows(),
+        max_steps=max_steps,
+        profile=profile,
     )
 
 

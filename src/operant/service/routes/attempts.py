@@ -63,7 +63,8 @@ def _prepare(runtime: Runtime, asked: CompleteTaskRequest) -> tuple[Task, Predic
         task = runtime.catalogue.task(asked.task_id, asked.seed, asked.split, asked.max_steps)
     else:
         success = criterion_of_client(asked.success_criteria) if asked.success_criteria is not None else None
-        task = free_task(asked.instruction or "", asked.max_steps or FREE_STEPS, success)
+        profile = asked.profile or runtime.config.desktop.profile
+        task = free_task(asked.instruction or "", asked.max_steps or FREE_STEPS, success, profile)
     predictor = runtime.models.load(asked.model) if asked.model else runtime.models.current
     session = runtime.sessions.find(asked.session) if asked.session else None
     return task if session is None else task_for(session, task), predictor, session

@@ -56,12 +56,13 @@ def _create(runtime: Runtime, asked: SessionRequest) -> SessionView:
             raise PoolExhausted(
                 "no desktop is free at this moment", hint="try again, or make the pool larger"
             )
-        size = [1280, 800]
+        desktop = runtime.config.desktop
+        size, profile = [desktop.width, desktop.height], asked.profile or desktop.profile
         return SessionView(
-            id="", kind="sandbox", size=size, created=0.0, expires_in_s=0.0, steps=0, attempt=None,
+            id="", kind="sandbox", profile=profile, size=size, created=0.0, expires_in_s=0.0, steps=0, attempt=None,
             instruction="", model="", taken_over=False, stream="", frame="",
         )  # fmt: skip
-    session = runtime.sessions.create(ttl_s=asked.ttl_s)
+    session = runtime.sessions.create(ttl_s=asked.ttl_s, profile=asked.profile)
     session.success = success
     if asked.launch:
         try:
@@ -234,6 +235,7 @@ def view_of(session: Session) -> SessionView:
     return SessionView(
         id=session.id,
         kind="live" if session.live else "sandbox",
+        profile=session.profile,
         size=[session.size.width, session.size.height],
         created=session.created,
         expires_in_s=round(session.expires_in_s, 1),

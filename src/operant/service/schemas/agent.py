@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from operant.config.desktop import Profile
 from operant.service.schemas.base import Criteria, Given, Pair, Taken
 
 __all__ = [
@@ -181,6 +182,9 @@ class CompleteTaskRequest(Taken):
     deterministic: bool = True
     session: str | None = Field(None, min_length=1, max_length=64)
     """Where; a desktop of its own by default."""
+    profile: Profile | None = None
+    """What a desktop of its own shows: ``full`` (menu, task bar, icons, run dialog) or ``bare``. An instruction gets the
+    service's own by default; a task_id says itself where it begins."""
     model: str | None = Field(None, min_length=1, max_length=200)
     """Another model than the one that answers now, for this task only."""
     wait: bool = True
@@ -198,6 +202,8 @@ class CompleteTaskRequest(Taken):
             raise ValueError("give an instruction or a task_id, and not both")
         if self.task_id is not None and self.success_criteria is not None:
             raise ValueError("a task_id has criteria of its own; leave success_criteria away")
+        if self.profile is not None and (self.task_id is not None or self.session is not None):
+            raise ValueError("a profile is for an instruction on a desktop of its own; leave it away")
         return self
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from operant.config.desktop import Profile
 from operant.service.schemas.base import Criteria, Given, Pair, Taken
 
 __all__ = [
@@ -37,6 +38,9 @@ class SessionRequest(Taken):
     """Seconds after its last use that it ends."""
     launch: list[str] | None = Field(None, min_length=1, max_length=64)
     """A program to open in it, with its arguments."""
+    profile: Profile | None = None
+    """``full`` has application menu, task bar, icons and run dialog, ``bare`` a window manager only; the service's own
+    (``full``, unless it was set up otherwise) by default."""
     success_criteria: Criteria = None
     """What is to be reached in it, as in config/tasks.json. Decides about instructions in this session that bring no
     criteria, and POST .../check asks it at any time."""
@@ -79,6 +83,8 @@ class SessionView(Given):
 
     id: str
     kind: Literal["sandbox", "live"]
+    profile: Profile | None
+    """What it shows besides programs; null for the live screen."""
     size: Pair
     created: float
     """Unix time."""

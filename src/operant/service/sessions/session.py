@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.actions.json_actions import to_json
+from operant.config.desktop import Profile
 from operant.desktop.local import LocalDesktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpisode
@@ -130,6 +131,11 @@ class Session:
     @property
     def size(self) -> Size:
         return self._desktop.size
+
+    @property
+    def profile(self) -> Profile | None:
+        """What the desktop shows besides programs; None for a screen that is not ours."""
+        return None if isinstance(self._desktop, LocalDesktop) else self._desktop.profile
 
     def look(self) -> npt.NDArray[np.uint8]:
         """The screen now, without waiting for anybody."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from loguru import logger
 
+from operant.config.desktop import Profile
 from operant.config.local import LocalConfig
 from operant.desktop.local import LocalDesktop
 from operant.desktop.pool import DesktopPool
@@ -51,12 +52,23 @@ class Sessions:
         self._closed = False
 
     def create(
-        self, identity: str | None = None, *, ttl_s: float | None = None, timeout_s: float | None = None
+        self,
+        identity: str | None = None,
+        *,
+        ttl_s: float | None = None,
+        timeout_s: float | None = None,
+        profile: Profile | None = None,
     ) -> Session:
-        """Lease a desktop; waits for a free one, but not for long."""
+        """Lease a desktop; waits for a free one, but not for long. ``profile`` is the pool's unless given."""
         timeout_s = self._lease_timeout_s if timeout_s is None else timeout_s
         ttl_s = self._ttl_s if ttl_s is None else ttl_s
         lease = self._pool().lease(timeout_s=timeout_s, ttl_s=ttl_s + 60.0)
+        if profile is not None:
+            try:
+                lease.desktop.use_profile(profile)
+            except BaseException:
+                lease.release()
+                raise
         name = identity or uuid.uuid4().hex[:12]
         session = Session(name, lease.desktop, ttl_s, renew=lease.renew, release=lease.release)
         return self._add(session)
