@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -264,6 +265,111 @@ def test_text_arrives_in_a_dialog_entry_of_gtk(editor: Any, eventually: Any) -> 
     eventually(
         lambda: any(n.text == text for n in editor.desktop.accessibility(app="mousepad", timeout_s=5).walk())
     )
+
+
+# Buttons that keys press.
+
+
+class Calculator:
+    """Galculator, whose digits are buttons that take no second press within a tenth of a second."""
+
+    def __init__(self, desktop: SandboxDesktop) -> None:
+        self.desktop = desktop
+        desktop.launch("galculator")
+
+    def shown(self) -> str:
+        found = self.desktop.accessibility(app="galculator", timeout_s=10.0).find("text")
+        assert found is not None
+        return found.text or ""
+
+
+@pytest.fixture
+def calculator(desktop: SandboxDesktop) -> Calculator:
+    return Calculator(desktop)
+
+
+def test_digits_that_repeat_arrive(calculator: Calculator, eventually: Any) -> None:
+    calculator.desktop.perform(Action.type("844+448\n"))
+    eventually(lambda: calculator.shown() == "1292")
+
+
+def test_digits_that_repeat_arrive_on_a_busy_machine(
+    calculator: Calculator, eventually: Any, load: None
+) -> None:
+    rng = random.Random(9)
+    for _ in range(4):
+        one, other = rng.choice([111, 3333, 7447]), rng.randrange(1000)
+        calculator.desktop.perform(Action.type(f"{one}+{other}\n"))
+        eventually(lambda one=one, other=other: calculator.shown() == str(one + other))
+        calculator.desktop.perform(Action.key("escape"))
+
+
+def test_digits_of_several_actions_arrive(calculator: Calculator, eventually: Any) -> None:
+    for text in ("1", "1", "12", "21"):
+        calculator.desktop.perform(Action.type(text))
+    for key in "2211":
+        calculator.desktop.perform(Action.key(key))
+    eventually(lambda: calculator.shown() == "1112212211")
+
+
+def test_text_fields_are_not_typed_into_at_the_pace_of_buttons(editor: Any) -> None:
+    editor.type("warm up")
+    began = time.monotonic()
+    editor.type("mississippi " * 8)  # a tenth of a second for each letter that repeats would be many seconds
+    assert time.monotonic() - began < 3.0
+    editor.expect("warm up" + "mississippi " * 8)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [("galculator", False), ("kcalc", False), ("mousepad", True), ("featherpad", True), ("xterm", True)],
+)
+def test_buttons_are_told_from_text_fields(desktop: SandboxDesktop, program: str, expected: bool) -> None:
+    desktop.launch(program)
+    assert [desktop._takes_text() for _ in range(3)] == [expected] * 3
+
+
+def test_the_focus_is_followed_from_field_to_field(editor: Any) -> None:
+    desktop = editor.desktop
+    assert desktop._takes_text()
+    desktop.perform(Action.key("ctrl", "f"))
+    assert desktop._takes_text()
+    desktop.launch("galculator")
+    assert not desktop._takes_text()
+    desktop.activate_window(editor.window)
+    assert desktop._takes_text()
+
+
+def test_asking_for_the_focus_starts_no_registry(desktop: SandboxDesktop) -> None:
+    desktop.launch("xterm")
+    desktop.perform(Action.type("aa bb"))
+    assert not [one for one in desktop.processes() if "registryd" in " ".join(one.command)]
+
+
+def test_asking_for_the_focus_makes_no_screen_reader(desktop: SandboxDesktop, eventually: Any) -> None:
+    """GTK asks screen readers about every key and waits for the answer; reading a tree makes us one."""
+    desktop.launch("mousepad")
+    desktop.start(["sh", "-c", "exec dbus-monitor --session > heard.txt"])
+    eventually(lambda: b"NameAcquired" in desktop.files.read("heard.txt"))
+    desktop.perform(Action.type("aa bb"))
+    desktop.accessibility()
+    desktop.perform(Action.type("aa bb"))
+    eventually(lambda: b"NotifyListenersSync" in desktop.files.read("heard.txt"))
+    before_the_tree = desktop.files.read("heard.txt").partition(b"GetApplicationBusAddress")[0]
+    assert b"GetState" in before_the_tree
+    assert b"NotifyListenersSync" not in before_the_tree
+
+
+def test_a_long_text_does_not_keep_qt_waiting(desktop: SandboxDesktop, eventually: Any) -> None:
+    """Qt answers pings in a way of its own; unheard, each long text took a quarter of a minute."""
+    desktop.launch("featherpad")
+    text = "the quick brown fox " * 10
+    began = time.monotonic()
+    desktop.perform(Action.type(text))
+    assert time.monotonic() - began < 5.0
+    desktop.perform(Action.key("ctrl", "a"))
+    desktop.perform(Action.key("ctrl", "c"))
+    eventually(lambda: desktop.clipboard.get() == text)
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x1b", "\ud800", "\x7f", "\x9f"])

@@ -26,11 +26,12 @@ from operant.desktop.channel import Channel
 from operant.desktop.display import Display
 from operant.desktop.shell import name_widgets
 from operant.desktop.terminal import read_terminals, with_terminals
-from operant.desktop.windows import all_windows
+from operant.desktop.text_focus import FocusedWidget, FocusFinder
+from operant.desktop.windows import active_window, all_windows, window_pid
 from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Node, Window
 
-__all__ = ["Accessibility", "read_tree"]
+__all__ = ["Accessibility", "read_tree", "takes_text"]
 
 ROOT = "/org/a11y/atspi/accessible/root"
 ACCESSIBLE = "org.a11y.atspi.Accessible"
@@ -50,6 +51,7 @@ SCOPES = ("focused", "desktop")
 #: What the windows of the shell are called in the tree.
 SHELL_NAMES = {"dock": "panel", "desktop": "Desktop"}
 MULTI_LINE = "multi line"
+FOCUS_S = 1.0  # how long an application may take to tell which widget has the focus
 MOST_LINES = 200  # of a text whose places are asked for
 
 
@@ -110,6 +112,7 @@ class Accessibility:
         self._episode = episode
         self._bus: Bus | None = None
         self._applications: dict[str, Application] = {}
+        self._focus = FocusFinder()
 
     def tree(
         self,
@@ -189,6 +192,11 @@ class Accessibility:
     ) -> Node:
         return self._read(application, SHELL_NAMES[kind], deadline, limit, False, shell=True, menus=menus)
 
+    def focused_widget(self, pid: int, timeout_s: float) -> FocusedWidget | None:
+        """The widget with the focus in the application that a process runs; None if it shows none."""
+        deadline = time.monotonic() + timeout_s
+        return self._focus.find(self._open_bus(deadline), pid, deadline)
+
     def close(self) -> None:
         for name in list(self._applications):
             self._forget(name)
@@ -199,9 +207,7 @@ class Accessibility:
     # Applications.
 
     def _find_applications(self, deadline: float) -> list[Application]:
-        if self._bus is None:
-            self._bus = Bus(self._connect("bus"), deadline)
-        bus = self._bus
+        bus = self._open_bus(deadline)
         try:
             (children,) = bus.call(Call("org.a11y.atspi.Registry", ROOT, ACCESSIBLE, "GetChildren"), deadline)
         except BusError as error:
@@ -226,6 +232,11 @@ class Accessibility:
                 destination, str(_variant(name) or ""), pid[0], link
             )
         return list(self._applications.values())
+
+    def _open_bus(self, deadline: float) -> Bus:
+        if self._bus is None:
+            self._bus = Bus(self._connect("bus"), deadline)
+        return self._bus
 
     def _forget(self, destination: str) -> None:
         link = self._applications.pop(destination).link
@@ -473,6 +484,22 @@ def read_tree(
         tree = read(focused=None if front else focused, shell=shell)
         return replace(tree, children=front + tree.children)
     return with_terminals(scope, terminals, lambda: read(focused=focused))
+
+
+def takes_text(accessibility: Accessibility, display: Display) -> bool:
+    """Whether the widget with the focus is made for text, as far as its application tells.
+
+    False only for one that says it is not: a button, a canvas, a display of digits.
+    """
+    window = active_window(display)
+    pid = window_pid(display, window) if window else None
+    if pid is None:
+        return True
+    try:
+        widget = accessibility.focused_widget(pid, FOCUS_S)
+    except AccessibilityError:
+        return True
+    return widget is None or widget.takes_text
 
 
 def _common(

@@ -32,6 +32,7 @@ __all__ = ["Display"]
 REPLY_S = 5.0
 NON_EMPTY = 3  # damage report level: one event, then silence until the damage is taken
 _NO_REGION = 0
+PONGS = xproto.EventMask.SubstructureNotify | xproto.EventMask.StructureNotify
 CORE_KEYBOARD = 0x100
 ALL_PARTS = 0xFF  # of a keyboard map
 
@@ -129,6 +130,13 @@ class Display:
         """A cookie for a property of any type, read with ``words`` or ``text``."""
         return self.core.GetProperty(False, window, self.atom(name), xproto.GetPropertyType.Any, 0, length)
 
+    def set_text_property(self, window: int, name: str, text: str) -> None:
+        data = text.encode("latin-1")
+        with self.limited():
+            self.core.ChangeProperty(
+                xproto.PropMode.Replace, window, self.atom(name), xproto.Atom.STRING, 8, len(data), data
+            )
+
     @staticmethod
     def words(reply: Any) -> tuple[int, ...]:
         """A reply of 32-bit values: windows, cardinals, atoms."""
@@ -218,12 +226,15 @@ class Display:
         return self.atom("_NET_WM_PING") in protocols
 
     def ping(self, window: int, seconds: float) -> bool:
-        """True when the program behind the window has come to this, and so to all events before it."""
+        """True when the program behind the window has come to this, and so to all events before it.
+
+        The answer goes to whoever listens for changes below the root window, or, from Qt, of the root window itself.
+        """
         self._pings += 1
         number = self._pings
         kind, protocol = self.atoms("WM_PROTOCOLS", "_NET_WM_PING")
         message = struct.pack("=BBHII5I", 33, 32, 0, window, kind, protocol, number, window, 0, 0)
-        self._listen(xproto.EventMask.PropertyChange | xproto.EventMask.SubstructureNotify)
+        self._listen(xproto.EventMask.PropertyChange | PONGS)
         try:
             with self.limited():
                 self.core.SendEvent(False, window, xproto.EventMask.NoEvent, message)

@@ -4,6 +4,9 @@ A character that the layout has is typed with its own key. Any other one is boun
 leaves empty. A client looks a key up when it handles the event, not when the event was sent, so a bound
 key is not bound again before the program that has the focus has dealt with all its events: it answers a
 ping, or where it knows no pings all programs have come to rest (``quiesce``).
+
+Buttons that keys press (the digits of a calculator) stay down for a tenth of a second and take no second press
+meanwhile. So where the focus is not on a text field (``takes_text``), a key waits until its button is up again.
 """
 
 from __future__ import annotations
@@ -28,6 +31,10 @@ PRESS, RELEASE = 2, 3  # XTEST event types
 BATCH = 64  # characters between round trips: the server's event queue is finite
 NUM_LOCK = 0x10  # changes the keypad and nothing that text is typed with
 DRAINED_S = 15.0  # how long a program may take to deal with what was typed
+BUTTON_S = (
+    0.105  # a button that a key pressed is up again after 100 ms, in Qt (animateClick) as in galculator
+)
+PRESSED_S = 0.3  # a key that was pressed so long ago has been dealt with, and its button is up again
 BINDINGS = 3  # how often keys are bound anew when somebody else changes the map meanwhile
 _CONTROLS = {
     "\n": keysymdef.XK_Return,
@@ -72,17 +79,23 @@ class Keyboard:
         self.display = display
         self.quiesce = quiesce
         self.pause = pause
+        self.takes_text: Callable[[], bool] = lambda: True
         self.held: set[int] = set()  # keycodes that we pressed and have not released
         self._layout = Layout({}, [])
         self._group = -1
         self._symbols: dict[int, list[int]] = {}  # what we bound: two keysyms to a keycode
         self._bound_at: dict[int, None] = {}  # keysyms in the order in which they were bound
         self._pressed: dict[tuple[str, ...], list[int]] = {}
+        self._struck: dict[int, float] = {}  # keysyms of characters, and when each was last sent
 
     # Keys.
 
     def press(self, keys: Sequence[str]) -> None:
+        characters = [keysym_of(key) for key in keys if len(keys) == len(key) == 1]
+        if self._hits_pressed_buttons(characters):
+            self._wait_for_buttons()
         codes = self._keycodes(keys)
+        self._remember(characters)
         self._pressed[tuple(keys)] = codes
         self._fake(PRESS, codes)
 
@@ -136,14 +149,21 @@ class Keyboard:
         if in_the_way or latched:
             self._lock(in_the_way, 0, latched)
         try:
-            start = 0
-            while start < len(keysyms):
-                start = self._type_some(keysyms, start)
+            if self._hits_pressed_buttons(keysyms):
+                self._type_on_buttons(keysyms)
+            else:
+                self._type_all(keysyms)
             if in_the_way or len(keysyms) > BATCH:
                 self.drain()  # a long text takes a program longer than a step is watched
         finally:
             if in_the_way:
                 self._lock(in_the_way, in_the_way)
+
+    def _type_all(self, keysyms: list[int]) -> None:
+        start = 0
+        while start < len(keysyms):
+            start = self._type_some(keysyms, start)
+        self._remember(keysyms[-BATCH:])
 
     def _type_some(self, keysyms: list[int], start: int) -> int:
         """Type as far as the empty keys reach without binding one twice; returns where to go on."""
@@ -171,6 +191,46 @@ class Keyboard:
                     self.display.xtest.FakeInput(kind, code, 0, xproto.Window._None, 0, 0, 0)
                 self.display.core.GetInputFocus().reply()
         return end
+
+    # Buttons.
+
+    def _hits_pressed_buttons(self, keysyms: Sequence[int]) -> bool:
+        """Whether these keys, sent at once, would reach buttons that they or the last keys have just pressed."""
+        lately = time.monotonic() - PRESSED_S
+        self._struck = {keysym: sent for keysym, sent in self._struck.items() if sent > lately}
+        repeated = len(set(keysyms)) < len(keysyms) or any(keysym in self._struck for keysym in keysyms)
+        return repeated and not self.takes_text()
+
+    def _type_on_buttons(self, keysyms: Sequence[int]) -> None:
+        run: list[int] = []
+        for keysym in keysyms:
+            if keysym in run or keysym in self._struck:
+                self._type_all(run)
+                self._wait_for_buttons()
+                run = []
+            run.append(keysym)
+        self._type_all(run)
+
+    def _wait_for_buttons(self) -> None:
+        """Return when every button that the keys so far have pressed is up again.
+
+        The time counts from when the program has dealt with them, and it is asked once more afterwards: on a busy
+        machine it may be late to see that the time is over.
+        """
+        self._drain_fully()
+        self.pause(BUTTON_S)
+        self._drain_fully()
+        self._struck.clear()
+
+    def _remember(self, keysyms: Iterable[int]) -> None:
+        self._struck.update(dict.fromkeys(keysyms, time.monotonic()))
+
+    def _drain_fully(self) -> None:
+        if not self.drain():
+            raise ApplicationHung(
+                f"the window with the focus has not taken the keys that were typed for {DRAINED_S:g} s",
+                hint="it hangs; typing on would give it other characters than those asked for",
+            )
 
     def drain(self) -> bool:
         """Wait until the program with the focus has dealt with every key; False if it does not."""
@@ -213,11 +273,8 @@ class Keyboard:
         age = {keysym: index for index, keysym in enumerate(self._bound_at)}
         free.sort(key=lambda stroke: age.get(taken[stroke], 0) if stroke in taken else -1)
         chosen = free[: len(new)]
-        if any(stroke in taken for stroke in chosen) and not self.drain():
-            raise ApplicationHung(
-                f"the window with the focus has not taken the keys that were typed for {DRAINED_S:g} s",
-                hint="it hangs; typing on would give it other characters than those asked for",
-            )
+        if any(stroke in taken for stroke in chosen):
+            self._drain_fully()
         for keysym, stroke in zip(new, chosen, strict=False):
             self._bound_at.pop(keysym, None)
             self._bound_at[keysym] = None

@@ -49,6 +49,11 @@ class Supervised:
         self._errors = errors
         self._base = base
 
+    @property
+    def bus_address(self) -> str:
+        """Where the programs of every episode find their bus."""
+        return f"unix:path={self._base}/run/bus" if self._base else "unix:path=/run/user/1000/bus"
+
     def said(self) -> str:
         """What it printed on its error output: why it did not start."""
         self._errors.seek(0)

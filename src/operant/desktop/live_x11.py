@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
 from operant.config.desktop import SettleConfig
-from operant.desktop.accessibility import read_tree
+from operant.desktop.accessibility import read_tree, takes_text
 from operant.desktop.display import Display
 from operant.desktop.input import Input
 from operant.desktop.keyboard import keysym_of, keysym_of_key
@@ -64,6 +64,7 @@ class X11Screen:
         self.input = Input(self.display, self._between_motions, self._breathe)
         self.input.keyboard.quiesce = self._before_binding
         self._accessibility = LiveAccessibility(self.display, environ)
+        self.input.keyboard.takes_text = lambda: takes_text(self._accessibility, self.display)
 
     def _refuse_unusable(self) -> None:
         display = self.display

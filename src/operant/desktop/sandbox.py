@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop import launch as launching
-from operant.desktop.accessibility import Accessibility, read_tree
+from operant.desktop.accessibility import Accessibility, read_tree, takes_text
 from operant.desktop.channel import Channel
 from operant.desktop.clipboard import Clipboard
 from operant.desktop.display import Display
@@ -110,8 +110,8 @@ class SandboxDesktop:
         finally:
             os.close(framebuffer)
         self._begin_episode()
-        self._seat = Seat(self._connect_display(), screen, self._busy)
-        self._seat.prepare(self.monitors, self.config.start_timeout_s)
+        self._seat = Seat(self._connect_display(), screen, self._busy, self._takes_text)
+        self._seat.prepare(self.monitors, self._supervised.bus_address, self.config.start_timeout_s)
 
     def _connect_display(self) -> Display:
         return Display.over(socket.socket(fileno=self._supervisor.call("x_connect").fd))
@@ -299,11 +299,9 @@ class SandboxDesktop:
         has a child for each line that is in sight; its value is its number.
         """
         with self._use():
-            if self._accessibility is None:
-                self._accessibility = Accessibility(self._running_episode())
             seat = self._open()
             return read_tree(
-                self._accessibility,
+                self._trees(),
                 seat.display,
                 seat.frame,
                 scope,
@@ -431,6 +429,14 @@ class SandboxDesktop:
 
     def _busy(self, *, due: bool = False, surely: bool = False) -> bool:
         return bool(self._supervisor.call("busy", due=due, surely=surely)["busy"])
+
+    def _takes_text(self) -> bool:
+        return takes_text(self._trees(), self._open().display)
+
+    def _trees(self) -> Accessibility:
+        if self._accessibility is None:
+            self._accessibility = Accessibility(self._running_episode())
+        return self._accessibility
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -42,24 +43,32 @@ STEP_S = 0.001  # how long to wait between two looks at the programs
 
 
 class Seat:
-    """What sits between an owner and the X server of a sandbox. ``busy`` tells whether any program is."""
+    """What sits between an owner and the X server of a sandbox.
 
-    def __init__(self, display: Display, framebuffer: Framebuffer, busy: Busy) -> None:
+    ``busy`` tells whether any program is, ``takes_text`` whether the widget with the focus is made for text.
+    """
+
+    def __init__(
+        self, display: Display, framebuffer: Framebuffer, busy: Busy, takes_text: Callable[[], bool]
+    ) -> None:
         self.display = display
         self.framebuffer = framebuffer
         self.busy = busy
         self.input = Input(display, self.quiesce)
         self.focus = ClickToFocus(display)
         self.input.keyboard.quiesce = functools.partial(self.quiesce, BEFORE_BINDING_S)
+        self.input.keyboard.takes_text = takes_text
         self._cursor = self._probe = 0
         self._pristine: tuple[ServerState, npt.NDArray[np.uint8]] | None = None
         self._typed_at = 0.0
         self._clicked: tuple[float, Action | None] = (0.0, None)
         display.watch_damage()
 
-    def prepare(self, monitors: tuple[Monitor, ...], timeout_s: float) -> None:
+    def prepare(self, monitors: tuple[Monitor, ...], bus_address: str, timeout_s: float) -> None:
         """Make a fresh server the desktop that every episode starts from, and remember what it is like."""
         display = self.display
+        # Qt looks here for the accessibility bus.
+        display.set_text_property(display.root, "AT_SPI_BUS", bus_address)
         if len(monitors) > 1 or (monitors[0].width, monitors[0].height) != tuple(display.size):
             display.set_monitors(monitors)
         self.wait_for_window_manager(timeout_s)

@@ -10,7 +10,7 @@ from operant.desktop.display import Display
 from operant.types import Window
 
 __all__ = ["activate_window", "active_window", "all_windows", "close_window", "list_windows", "place_window",
-           "window_manager_answers", "window_manager_name"]  # fmt: skip
+           "window_manager_answers", "window_manager_name", "window_pid"]  # fmt: skip
 
 ANSWER_STEP_S = 0.001  # between two looks for the window manager's answer
 SHELL_TYPES = {"dock": "_NET_WM_WINDOW_TYPE_DOCK", "desktop": "_NET_WM_WINDOW_TYPE_DESKTOP"}
@@ -75,6 +75,15 @@ def all_windows(display: Display) -> tuple[list[Window], dict[str, Window]]:
 def active_window(display: Display) -> int:
     with display.limited():
         return (display.words(display.ask_property(display.root, "_NET_ACTIVE_WINDOW").reply()) or (0,))[0]
+
+
+def window_pid(display: Display, window: int) -> int | None:
+    """The process behind a window, by its own account."""
+    with display.limited():
+        try:
+            return (display.words(display.ask_property(window, "_NET_WM_PID").reply()) or (None,))[0]
+        except xproto.WindowError:
+            return None
 
 
 def place_window(display: Display, window: int, x: int, y: int, width: int, height: int) -> None:
