@@ -53,6 +53,25 @@ def density(
 
 
 @app.command()
+def typing(
+    as_json: Json = False,
+    out: Out = None,
+    count: Annotated[int, typer.Option(min=1, help="How many texts to type into each application.")] = 100,
+    application: Annotated[
+        list[str] | None, typer.Option("--application", help="Only this one; may be given again.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Which texts.")] = 0,
+) -> None:
+    """Type random sums, file names, paths and paragraphs into applications, and read back what arrived."""
+    from operant.bench.record import provenance
+    from operant.bench.typing import measure_typing
+
+    with _progress() as progress:
+        result = {**provenance(), **measure_typing(progress, count, application or (), seed)}
+    _deliver(result, as_json, out, _typing_table)
+
+
+@app.command()
 def env(
     as_json: Json = False,
     out: Out = None,
@@ -312,6 +331,20 @@ def _phrasing_table(result: dict[str, Any], goals: dict[str, tuple[float, bool]]
         f"{result['successes']} of {result['n']} ({low:.0%} to {high:.0%}), "
         f"goal {goals['success_rate'][0]:.0%}: {met}; {result['unverified']} not verified"
     )
+    return table
+
+
+def _typing_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    title = f"Typing, {result['date']}, commit {result['commit']}"
+    table = Table("application", "right", "of", "p50 s", "slowest s", title=title)
+    for name, one in result["applications"].items():
+        if "missing" in one:
+            table.add_row(name, f"[red]{one['missing']}[/]", "", "", "")
+        else:
+            numbers = (one["right"], one["texts"], one["p50_s"], one["slowest_s"])
+            table.add_row(name, *map(str, numbers))
     return table
 
 
