@@ -182,6 +182,11 @@ def test_tasks_of_a_file_are_played_instead_of_a_suite(fake: Any, tmp_path: Path
         (["--agent", "randm", "--suite", "pretend"], 1, "hint: did you mean 'random'?"),
         (["--agent", "random", "--suite", "pretendd"], 1, "hint: did you mean 'pretend'?"),
         (["--agent", "random"], 2, "name a suite or a file of tasks"),
+        (["--suite", "pretend"], 2, "name an agent or a checkpoint"),
+        (["--agent", "random", "--checkpoint", __file__, "--suite", "pretend"], 2, "and not both"),
+        (["--checkpoint", "nowhere.pt", "--suite", "pretend"], 1, "there is no checkpoint nowhere.pt"),
+        (["--checkpoint", __file__, "--suite", "pretend"], 1, "can't be read as a checkpoint"),
+        (["--checkpoint", str(HERE), "--suite", "pretend"], 1, "holds no checkpoint"),
         (["--agent", "random", "--suite", "pretend", "--tasks", __file__], 2, "and not both"),
         (["--agent", "random", "--suite", "pretend", "--difficulty", "hardest"], 2, "EASY, MEDIUM, HARD"),
         (

@@ -35,11 +35,15 @@ app = typer.Typer()
 @app.command()
 def evaluate(
     agent: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="hierarchical (or hierarchical:PATH), vlm:PATH, oracle, random, noop, done, fail, or module:factory."
         ),
-    ],
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Instead of an agent: what training wrote, a .pt file or a run's directory."),
+    ] = None,
     suite: Annotated[str | None, typer.Option(help="The suite to play.")] = None,
     split: Annotated[
         str | None,
@@ -82,6 +86,7 @@ def evaluate(
         raise typer.BadParameter(
             "name a suite or a file of tasks, and not both", param_hint="--suite / --tasks"
         )
+    agent = _agent(agent, checkpoint)
     level = _difficulty(difficulty)
     where = _settings(
         config,
@@ -144,6 +149,18 @@ def _settings(file: Path | None, **flags: Any) -> EvaluationConfig:
     settings = EvaluationConfig.load(file, **flags)
     log_at(settings.log_level)
     return settings
+
+
+def _agent(agent: str | None, checkpoint: Path | None) -> str:
+    if agent is not None and checkpoint is None:
+        return agent
+    if checkpoint is None or agent is not None:
+        raise typer.BadParameter(
+            "name an agent or a checkpoint, and not both", param_hint="--agent / --checkpoint"
+        )
+    from operant.evaluation.checkpoint import agent_of_checkpoint
+
+    return agent_of_checkpoint(checkpoint)
 
 
 def _difficulty(name: str | None) -> Any:

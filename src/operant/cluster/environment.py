@@ -63,8 +63,7 @@ class Environment:
         """Not in the constructor: what goes wrong with desktops is to reach whoever asked for episodes."""
         with self._lock:
             if self._pool is None:
-                profile = self._config.desktop.chosen_profile
-                self._source = task_source(self._config.environment, self._tasks, profile)
+                self._source = task_source(self._config, self._tasks)
                 roster = Roster.find(self._config, self._directory)
                 backend = RemoteBackend(roster.inference, self._config.desktop.size)
                 pool = desktop_pool(self._config, self._episodes, self._desktops)

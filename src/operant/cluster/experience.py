@@ -114,7 +114,7 @@ class Experience:
         from operant.train.vlm.parts import algorithm_of
 
         settings = self._config.training
-        source = task_source(self._config.environment, self._tasks)
+        source = task_source(self._config, self._tasks)
         self._admission = Admission(settings.group_size * settings.groups_per_update, settings.max_staleness)
         keeps = algorithm_of(settings).keeps
         self._groups = Groups(source, settings.group_size, keeps, self._admission, settings.seed)

@@ -35,7 +35,8 @@ class EnvironmentSettings(Config):
     """Desktops at once; as many as actors if left out."""
     ui_env_urls: tuple[str, ...] = ()
     """Addresses of ``operant desktop serve`` on other machines, such as http://10.0.0.7:8765; desktops are
-    leased from them in turn. Left out, they run on this machine."""
+    leased from them in turn. With ``actor.session_type``, addresses of UI-RL servers. Left out, desktops run on this
+    machine."""
     ui_env_token_variable: str = "OPERANT_TOKEN"
     """Environment variable with those servers' token."""
     ui_env_timeout_s: float = Field(default=30.0, gt=0)
@@ -55,6 +56,11 @@ class ActorSettings(Config):
 
     num_actors: int = Field(default=4, ge=1)
     """Episodes that are played at once."""
+    session_type: str | None = Field(default=None, min_length=1)
+    """The sessions of UI-RL servers to play, which bring their own task; ``operant desktop serve --protocol ui-rl``
+    is such a server."""
+    task_prompt: str | None = Field(default=None, min_length=1)
+    """What the agent is told to do in such a session."""
     max_steps_per_episode: int | None = Field(default=None, ge=1)
     """Instead of each task's own cap."""
     end_on_success: bool = False
@@ -165,6 +171,25 @@ class VLMTrainingConfig(Config):
             prompt = {"action_format": model.pop("action_format"), **(values.get("prompt") or {})}
             return {**values, "model": model, "prompt": prompt}
         return values
+
+    @model_validator(mode="after")
+    def _session(self) -> VLMTrainingConfig:
+        """Sessions of UI-RL servers bring their own tasks, and nobody who could show how they are done."""
+        if (self.actor.session_type is None) != (self.actor.task_prompt is None):
+            raise ValueError("actor.session_type and actor.task_prompt go together")
+        if self.actor.session_type is None:
+            return self
+        if not self.environment.ui_env_urls:
+            raise ValueError(
+                "actor.session_type is of a UI-RL server: set environment.ui_env_urls, or leave it out and choose"
+                " tasks by environment.suite and environment.tasks"
+            )
+        for name, field in EnvironmentSettings.model_fields.items():
+            if name in ("suite", "tasks", "difficulty") and getattr(self.environment, name) != field.default:
+                raise ValueError(f"a UI-RL server brings its own task: leave environment.{name} out")
+        if self.training.demonstrations:
+            raise ValueError("nobody can show a UI-RL server's task: set training.demonstrations to 0")
+        return self
 
     @model_validator(mode="after")
     def _check(self) -> VLMTrainingConfig:

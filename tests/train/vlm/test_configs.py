@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.config.yaml_file import load_yaml
 from operant.errors import ConfigError
-from operant.train.vlm.dry_run import dry_run
+from operant.train.vlm.dry_run import dry_run, small
 from operant.train.vlm.parts import Parts
 
-SHIPPED = sorted((Path(__file__).parents[3] / "config").glob("vlm_*.yaml"))
+CONFIG = Path(__file__).parents[3] / "config"
+UI_RL = [CONFIG / "default_config.yaml", CONFIG / "gcp_training.yaml"]
+SHIPPED = sorted([*CONFIG.glob("vlm_*.yaml"), *UI_RL])
 
 
 def test_they_are_there() -> None:
@@ -42,6 +45,54 @@ def test_overrides_and_mistakes(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(ConfigError, match="holds no settings"):
         load_yaml(tmp_path / "list.yaml", VLMTrainingConfig)
+
+
+SESSION = {"session_type": "simple_data_entry", "task_prompt": "Complete the data entry form"}
+SERVERS = {"ui_env_urls": ["http://127.0.0.1:8000"]}
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        ({"actor": {"session_type": "simple_data_entry"}, "environment": SERVERS}, "go together"),
+        ({"actor": {"task_prompt": "Complete the form"}, "environment": SERVERS}, "go together"),
+        ({"actor": {**SESSION, "task_prompt": ""}, "environment": SERVERS}, "at least 1 character"),
+        ({"actor": SESSION}, r"set environment\.ui_env_urls"),
+        ({"actor": SESSION, "environment": {**SERVERS, "suite": "clicks"}}, r"leave environment\.suite out"),
+        ({"actor": SESSION, "environment": SERVERS, "training": {"demonstrations": 5}}, "nobody can show"),
+        ({"actor": SESSION, "environment": {"ui_env_urls": ["vm-1:8000"]}}, "is no address"),
+        ({"actor": {"sesion_type": "x"}}, r"actor\.sesion_type is not a setting"),
+    ],
+)
+def test_sessions_of_ui_rl_servers_are_checked(sections: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        VLMTrainingConfig.build(model={"name": "tiny:qwen2_vl"}, **sections)
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "kind"),
+    [
+        ("Qwen/Qwen2-VL-2B-Instruct", "", "qwen2_vl"),
+        ("somebody/some-model", "idefics2", "idefics2"),
+        ("somebody/some-model", "generic", "generic"),
+    ],
+)
+def test_a_dry_run_puts_a_tiny_model_of_the_same_family_in_place(name: str, family: str, kind: str) -> None:
+    config = VLMTrainingConfig.build(
+        model={"name": name, "family": family}, environment={"suite": "clicks"}, training={"threads": 1}
+    )
+    assert small(config).model.name == f"tiny:{kind}"
+
+
+def test_a_dry_run_reads_what_kind_a_directory_holds(tmp_path: Path) -> None:
+    def kind(written: str) -> str:
+        (tmp_path / "config.json").write_text(written)
+        return small(VLMTrainingConfig.build(model={"name": str(tmp_path)})).model.name
+
+    assert kind('{"model_type": "llava"}') == "tiny:llava"
+    assert kind('{"model_type": "paligemma"}') == "tiny:generic"
+    with pytest.raises(ConfigError, match="can't tell the family"):
+        kind("{")
 
 
 def test_a_gpu_that_is_not_there_is_told(tmp_path: Path) -> None:

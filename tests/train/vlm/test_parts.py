@@ -11,7 +11,7 @@ from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.tiny import build_tiny_vlm
 from operant.agents.vlm.wrapper import VLMWrapper
 from operant.config.vlm import SamplingSettings
-from operant.config.vlm_training import EnvironmentSettings
+from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ConfigError
 from operant.testing import FAKE_TEMPLATES
 from operant.train.vlm.parts import _tiny_size
@@ -30,10 +30,13 @@ def test_a_size_is_width_and_layers() -> None:
 
 
 def test_phrases_are_what_stands_between_blanks() -> None:
-    found = phrasings(task_source(EnvironmentSettings(suite="clicks")))
+    def settings(**environment: str) -> VLMTrainingConfig:
+        return VLMTrainingConfig.build(model={"name": "tiny:qwen2_vl"}, environment=environment)
+
+    found = phrasings(task_source(settings(suite="clicks")))
     assert "Task: Click the red terminal " in found
     assert not any("{" in phrase for phrase in found)
-    assert phrasings(task_source(EnvironmentSettings(), FAKE_TEMPLATES))
+    assert phrasings(task_source(settings(), FAKE_TEMPLATES))
 
 
 @pytest.mark.parametrize("family", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])

@@ -6,6 +6,7 @@ configuration would only show after minutes on a GPU. Starts no desktop and no s
 
 from __future__ import annotations
 
+import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,10 @@ import numpy as np
 from operant.agents.base import TaskView
 from operant.agents.vlm.agent import VLMAgent
 from operant.agents.vlm.backends.base import Weights
+from operant.agents.vlm.families import GENERIC, kind_of_name
+from operant.agents.vlm.tiny import TINY_FAMILIES
 from operant.agents.vlm.trajectory import Trajectory
+from operant.config.vlm import ModelSettings
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ConfigError
 from operant.learn.vlm.checkpoint import load_state, write_checkpoint
@@ -23,7 +27,7 @@ from operant.train.vlm.parts import TINY, Parts
 from operant.train.vlm.tasks import task_source
 from operant.types import Observation, Outcome, Point
 
-__all__ = ["dry_run"]
+__all__ = ["dry_run", "small"]
 
 PIXELS = 20_000
 TOKENS = 8
@@ -32,8 +36,8 @@ ROLLOUTS = 2  # one that succeeds and one that fails are enough to compare
 
 def dry_run(config: VLMTrainingConfig) -> dict[str, float]:
     """What one update with the configuration's components says."""
-    source = task_source(config.environment)
-    config = _small(config)
+    source = task_source(config)
+    config = small(config)
     with tempfile.TemporaryDirectory(prefix="operant-dry-run-") as name:
         directory = Path(name)
         parts = Parts(config, directory)
@@ -61,12 +65,28 @@ def dry_run(config: VLMTrainingConfig) -> dict[str, float]:
     return metrics
 
 
-def _small(config: VLMTrainingConfig) -> VLMTrainingConfig:
+def _kind(model: ModelSettings) -> str:
+    """The ``model_type`` whose tiny model stands for this one, without a download."""
+    if model.family:
+        return model.family
+    try:
+        written = json.loads((Path(model.name).expanduser() / "config.json").read_text(encoding="utf-8"))
+        kind = str(written["model_type"])
+    except (OSError, ValueError, KeyError, TypeError):
+        kind = kind_of_name(model.name)
+    if not kind:
+        raise ConfigError(
+            f"a dry run can't tell the family of {model.name}",
+            hint=f"set model.family: {', '.join(TINY_FAMILIES)}",
+        )
+    return kind if kind in TINY_FAMILIES else GENERIC.model_types[0]
+
+
+def small(config: VLMTrainingConfig) -> VLMTrainingConfig:
+    """The same settings with a tiny model of the same family, on the CPU."""
     model = config.model
     if not model.name.startswith(TINY):
-        if not model.family:
-            raise ConfigError("a dry run needs to know the model's family", hint="set model.family")
-        model = model.model_copy(update={"name": TINY + model.family})
+        model = model.model_copy(update={"name": TINY + _kind(model)})
     model = model.model_copy(
         update={
             "device": "cpu",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from operant.agents.vlm.backends.base import Backend
 from operant.config.desktop import DesktopConfig
@@ -34,17 +34,24 @@ def desktop_factory(config: VLMTrainingConfig) -> DesktopFactory:
     settings = config.environment
     if not settings.ui_env_urls:
         return SandboxDesktop
+    access: dict[str, Any] = {
+        "token_variable": settings.ui_env_token_variable,
+        "timeout_s": settings.ui_env_timeout_s,
+    }
+    fleet: RemoteFleet | UiRlFleet
     try:
-        from operant.desktop.remote import RemoteFleet
+        if config.actor.session_type is not None:
+            from operant.desktop.ui_rl import UiRlFleet
+
+            fleet = UiRlFleet(settings.ui_env_urls, config.actor.session_type, **access)
+        else:
+            from operant.desktop.remote import RemoteFleet
+
+            fleet = RemoteFleet(settings.ui_env_urls, **access)
     except ImportError as error:
         raise MissingDependency(
             f"remote desktops need {error.name}", hint='pip install "operant[remote]"'
         ) from error
-    fleet = RemoteFleet(
-        settings.ui_env_urls,
-        token_variable=settings.ui_env_token_variable,
-        timeout_s=settings.ui_env_timeout_s,
-    )
     fleet.check(config.desktop)
     return fleet.lease
 

@@ -53,7 +53,7 @@ class VLMRun:
         self._lock = hold(directory)
         claim(directory, config, resume=resume)
         found = newest(directory / CHECKPOINTS)
-        self.source = task_source(config.environment, tasks, config.desktop.chosen_profile)
+        self.source = task_source(config, tasks)
         if collection is None and desktops is None:
             desktops = desktop_factory(config)  # before a large model is loaded for nothing
         weights = found / MODEL if found else None

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from operant.config.desktop import Profile
-from operant.config.vlm_training import EnvironmentSettings
+from operant.config.vlm_training import ActorSettings, VLMTrainingConfig
 from operant.envs.task_source import TaskSource
 from operant.errors import TaskError
 from operant.tasks.template import Template
@@ -17,10 +16,11 @@ __all__ = ["phrasings", "task_source"]
 BLANK = re.compile(r"\{[^}]*\}")
 
 
-def task_source(
-    settings: EnvironmentSettings, tasks: Sequence[Any] | None = None, profile: Profile | None = None
-) -> TaskSource:
-    """Where tasks are drawn from; ``tasks`` in place of the suite, ``profile`` in place of their own."""
+def task_source(config: VLMTrainingConfig, tasks: Sequence[Any] | None = None) -> TaskSource:
+    """Where tasks are drawn from; ``tasks`` in place of those that the settings name."""
+    settings, profile = config.environment, config.desktop.chosen_profile
+    if tasks is None and config.actor.session_type is not None:
+        return TaskSource([_session(config.actor)])
     if tasks is None:
         source = TaskSource.of(settings.suite, settings.split, settings.difficulty)
     else:
@@ -36,6 +36,14 @@ def task_source(
             hint=f"operant tasks list --suite {settings.suite}",
         )
     return TaskSource([known[name] for name in settings.tasks], settings.split, profile=profile)
+
+
+def _session(actor: ActorSettings) -> Template:
+    from operant.tasks.ui_rl import MAX_STEPS, SessionTemplate
+
+    assert actor.session_type is not None
+    steps = actor.max_steps_per_episode or MAX_STEPS
+    return SessionTemplate(actor.session_type, actor.task_prompt or "", max_steps=steps)
 
 
 def phrasings(source: TaskSource) -> list[str]:
