@@ -51,6 +51,7 @@ QUARANTINE = {
     "transformers": {"agents", "learn", "cluster"},
     "tokenizers": {"agents"},
     "peft": {"agents", "learn", "cluster"},
+    "huggingface_hub": {"agents"},
     "openai": {"agents"},
     "httpx": {"desktop", "bench"},
     "msgpack": {"desktop"},

@@ -190,6 +190,10 @@ class ModelServerError(AgentError):
     """A model server that is down, slow or gives answers that can't be used."""
 
 
+class HubError(AgentError):
+    """A model hub that can't be reached, refuses, or has no such repository."""
+
+
 class ResultsError(OperantError):
     """A results directory or an episode that can't be read, written or mixed with others."""
 

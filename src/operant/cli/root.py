@@ -34,6 +34,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("operant.cli.export", "Write the agent of a training run as a file of its own."),
     "results": ("operant.cli.results", "Show and compare the results of evaluations."),
     "replay": ("operant.cli.replay", "Step through an episode, or make a moving picture of it."),
+    "hub": ("operant.cli.hub", "Put checkpoints on a HuggingFace hub, and get them from there."),
     "serve": (
         "operant.cli.serve",
         "Serve agents and desktops: REST API, live streams, dashboard.",

@@ -12,6 +12,7 @@ from operant.errors import CheckpointError
 
 __all__ = ["agent_of_checkpoint"]
 
+MODELS = ("config.json", "adapter_config.json")  # what a model's or an adapter's directory holds
 KINDS = (
     "a .pt file of operant train, a run's directory, a version_N directory of operant train vlm, or a directory"
     " with a model or an adapter"
@@ -20,7 +21,6 @@ KINDS = (
 
 def agent_of_checkpoint(path: Path) -> str:
     """The agent's name, as ``--agent`` takes it."""
-    from operant.agents.vlm.loading import ADAPTER_CONFIG
     from operant.learn.checkpoint import newest_checkpoint
     from operant.learn.vlm.checkpoint import MODEL, STATE, newest
 
@@ -30,12 +30,13 @@ def agent_of_checkpoint(path: Path) -> str:
         if path.name == STATE and (path.parent / MODEL).is_dir():  # the learner's half of a checkpoint
             return f"vlm:{path.parent / MODEL}"
         return f"hierarchical:{path}"
-    if any((path / name).is_file() for name in ("config.json", ADAPTER_CONFIG)):
+    if any((path / name).is_file() for name in MODELS):
         return f"vlm:{path}"
     for directory in (path, path / "checkpoints"):
         found = directory if (directory / STATE).is_file() else newest(directory)
         if found is not None:
             return f"vlm:{found / MODEL}"
-        if any(directory.glob("*.pt")):
-            return f"hierarchical:{newest_checkpoint(directory)}"
+        files = list(directory.glob("*.pt"))
+        if files:
+            return f"hierarchical:{files[0] if len(files) == 1 else newest_checkpoint(directory)}"
     raise CheckpointError(f"{path} holds no checkpoint", hint=KINDS)

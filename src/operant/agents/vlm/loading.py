@@ -20,6 +20,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_
 from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
 
 from operant.agents.device import pick_device
+from operant.agents.hub import hint_for
 from operant.agents.vlm.families import FAMILIES, GENERIC, Family, family_of
 from operant.config.vlm import ModelSettings
 from operant.errors import ModelError
@@ -64,7 +65,9 @@ def load_model(settings: ModelSettings) -> Loaded:
         model = transformers.AutoModelForImageTextToText.from_pretrained(base, **options)
         processor = _processor(base, family)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        raise ModelError(f"the model {base} can't be loaded: {_first_line(error)}") from error
+        raise ModelError(
+            f"the model {base} can't be loaded: {_first_line(error)}", hint=hint_for(error)
+        ) from error
     if not settings.load_in_4bit:
         model = model.to(device)
     return Loaded(model.eval(), processor, family, base, adapter)
@@ -119,7 +122,7 @@ def _family(base: str) -> Family:
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
             f"the model {base} can't be loaded: {_first_line(error)}",
-            hint="without a network, download the model first and give its directory",
+            hint=hint_for(error) or "without a network, download the model first and give its directory",
         ) from error
     kind = str(config.model_type)
     if any(kind in family.model_types for family in FAMILIES):
