@@ -49,7 +49,7 @@ def command(*args: str | Path, code: int = 0, cwd: Path | None = None, script: P
         [sys.executable, *what, *map(str, args)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=500,
         check=False,
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", "COLUMNS": "200"},
@@ -69,6 +69,7 @@ def ui_rl_server(directory: Path, desktops: int = 1) -> Iterator[str]:
     """``operant desktop serve --protocol ui-rl`` as a process of its own."""
     port = free_port()
     arguments = ["desktop", "serve", "--protocol", "ui-rl", "--port", str(port), "--desktops", str(desktops)]
+    arguments += ["--log-level", "DEBUG"]  # which shows each call
     with open(directory / f"server-{port}.log", "w") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "operant", *arguments],
@@ -78,7 +79,7 @@ def ui_rl_server(directory: Path, desktops: int = 1) -> Iterator[str]:
         )
     url = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             assert server.poll() is None, Path(log.name).read_text()
             try:
@@ -120,6 +121,8 @@ def metrics(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_the_documented_file_loads_unchanged(tmp_path: Path) -> None:
     """002, "Configure Your Training": the YAML as it is printed, through every part of a run."""
     path = tmp_path / "documented.yaml"
@@ -138,7 +141,7 @@ def test_the_documented_file_loads_unchanged(tmp_path: Path) -> None:
 @pytest.mark.x11
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 def test_single_actor_training_and_evaluation(tiny: Path, tmp_path: Path) -> None:
     """002, "Run Training", single actor, with config/default_config.yaml; and "Evaluate Your Model"."""
     run = tmp_path / "experiments" / "exp_001"
@@ -172,7 +175,7 @@ def test_single_actor_training_and_evaluation(tiny: Path, tmp_path: Path) -> Non
 
 @pytest.mark.x11
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_evaluation_of_a_checkpoint_file(tmp_path: Path) -> None:
     """002, "Evaluate Your Model": --checkpoint .../checkpoint_step_1000.pt --tasks eval_tasks.json."""
     checkpoint = tmp_path / "experiments" / "exp_001" / "checkpoints" / "checkpoint_step_1000.pt"
@@ -200,7 +203,7 @@ def test_evaluation_of_a_checkpoint_file(tmp_path: Path) -> None:
 @pytest.mark.x11
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 def test_multi_actor_training(tiny: Path, tmp_path: Path) -> None:
     """002, "Run Training", multi-actor: examples/train_multi_actor.py, here over two servers."""
     run = tmp_path / "run"
@@ -211,9 +214,8 @@ def test_multi_actor_training(tiny: Path, tmp_path: Path) -> None:
     assert yaml.safe_load((run / "config.yaml").read_text())["actor"]["num_actors"] == 2
     assert metrics(run)[-1]["examples"] > 0
     assert metrics(run)[-1]["infra_errors"] == 0
-    # Both servers played: each says so in its log.
     logs = [path.read_text() for path in tmp_path.glob("server-*.log")]
-    assert len(logs) == 2
+    assert [("/session" in log and "/act" in log) for log in logs] == [True, True], logs
 
 
 class Page(BaseHTTPRequestHandler):
@@ -228,6 +230,8 @@ class Page(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None: ...
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_servers_that_will_not_do_are_told_before_a_model_is_loaded(tmp_path: Path) -> None:
     """002, "ui_env_urls": a server that is down, or is none."""
     missing = tmp_path / "no-model"
@@ -244,6 +248,8 @@ def test_servers_that_will_not_do_are_told_before_a_model_is_loaded(tmp_path: Pa
 
 
 @pytest.mark.x11
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_session_type_that_there_is_not(tmp_path: Path) -> None:
     """002, "session_type": a mistyped one is an error with the nearest name."""
     with ui_rl_server(tmp_path) as url:

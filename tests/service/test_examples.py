@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
 from tests.service.test_training import STAND_IN
@@ -59,3 +60,21 @@ def test_fine_tuning(serve: Serve, listening: Callable[[TestClient], str], tmp_p
     said = run("fine_tune.py", "--url", url, "--checkpoint", "first/final_model.pt", "--steps", "300")
     assert "ended: finished ['final_model.pt']" in said
     wait_for(lambda: not client.get("/api/v1/training/status").json()["running"])
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+def test_training_with_several_actors(tmp_path: Path) -> None:
+    short = (
+        "num_iterations=1",
+        "demonstrations=0",
+        "group_size=2",
+        "groups_per_update=1",
+        "algorithm=reinforce",
+    )
+    changes = [part for change in short for part in ("--set", f"training.{change}")]
+    config = EXAMPLES.parent / "config" / "vlm_tiny_cpu.yaml"
+    tiny = ("--set", "model.name=tiny:qwen2_vl", "--set", "actor.max_steps_per_episode=1")
+    arguments = ("--config", str(config), "--output", str(tmp_path / "run"), "--actors", "2")
+    said = run("train_multi_actor.py", *arguments, *tiny, *changes)
+    assert f"trained: {tmp_path / 'run' / 'checkpoints' / 'version_000001' / 'model'}" in said
