@@ -221,7 +221,7 @@ class Accessibility:
             calls.append(Call(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,)))
             calls.append(_get(destination, ROOT, ACCESSIBLE, "Name"))
             calls.append(Call(destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress"))
-        answers = bus.call_all(calls, deadline)
+        answers = self._call_in_passing(calls, deadline) if calls else []
         for destination, pid, name, address in zip(
             new, answers[::3], answers[1::3], answers[2::3], strict=True
         ):
@@ -232,6 +232,18 @@ class Accessibility:
                 destination, str(_variant(name) or ""), pid[0], link
             )
         return list(self._applications.values())
+
+    def _call_in_passing(self, calls: list[Call], deadline: float) -> list[tuple[Any, ...] | BusError]:
+        """Calls over a connection to the bus that then ends.
+
+        GTK takes whoever asks it for its address for a screen reader, as long as that connection lasts: it reports
+        every key and waits for an answer, so that a hundred characters take four times as long.
+        """
+        passing = Bus(self._connect("bus"), deadline)
+        try:
+            return passing.call_all(calls, deadline)
+        finally:
+            passing.close()
 
     def _open_bus(self, deadline: float) -> Bus:
         if self._bus is None:
