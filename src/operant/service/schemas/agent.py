@@ -23,7 +23,9 @@ __all__ = [
     "SwitchRequest",
 ]
 
-FormatName = Literal["computer_13", "pyautogui", "anthropic", "openai", "ui_tars", "computer_rl", "json"]
+FormatName = Literal[
+    "computer_13", "pyautogui", "anthropic", "openai", "ui_tars", "computer_rl", "ui_rl", "json"
+]
 Secret = str
 
 
@@ -52,7 +54,7 @@ class PredictRequest(Taken):
     """Look at this session's screen; without a screenshot, the default session's."""
     deterministic: bool = True
     """The likeliest action instead of one that is drawn."""
-    formats: list[FormatName] = Field(default_factory=list, max_length=7)
+    formats: list[FormatName] = Field(default_factory=list, max_length=8)
     """Further formats to write the action in."""
     step: int = Field(0, ge=0, le=100_000)
     """Actions taken so far."""
