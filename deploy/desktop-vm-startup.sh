@@ -11,6 +11,7 @@
 #   OPERANT_DESKTOPS  desktops to keep ready; default: two per processor
 #   OPERANT_PORT      default: 8765
 #   OPERANT_HOST      address to listen on; default: 0.0.0.0
+#   OPERANT_PROTOCOL  operant (default), or ui-rl for clients of UI-RL
 set -eu
 umask 022
 
@@ -33,7 +34,7 @@ setting() {
         value=$(metadata "attributes/$attribute" || true)
     fi
     if [ -z "$value" ] && [ -f "$SETTINGS" ]; then
-        value=$(sed -n "s/^$variable=//p" "$SETTINGS")
+        value=$(sed -n -e "s/^$variable=//p" -e "s/^${variable#OPERANT_}=//p" "$SETTINGS")
     fi
     value=${value:-$2}
     case $value in
@@ -73,12 +74,13 @@ allow_user_namespaces() { # what bubblewrap needs; see docs/sandbox.md
     done
 }
 
+# Operant refuses variables OPERANT_* that it does not know, so those that are only of this script have no prefix there.
 write_settings() {
     mkdir -p "${SETTINGS%/*}"
     (
         umask 077
-        printf '%s\n' "OPERANT_SOURCE=$OPERANT_SOURCE" "OPERANT_TOKEN=$OPERANT_TOKEN" "OPERANT_DESKTOPS=$OPERANT_DESKTOPS" \
-            "OPERANT_PORT=$OPERANT_PORT" "OPERANT_HOST=$OPERANT_HOST" >"$SETTINGS"
+        printf '%s\n' "OPERANT_TOKEN=$OPERANT_TOKEN" "OPERANT_DESKTOPS=$OPERANT_DESKTOPS" "OPERANT_PORT=$OPERANT_PORT" \
+            "OPERANT_HOST=$OPERANT_HOST" "PROTOCOL=$OPERANT_PROTOCOL" >"$SETTINGS"
     )
 }
 
@@ -95,7 +97,7 @@ User=operant
 WorkingDirectory=/var/lib/operant
 # systemd reads it as root; the user that desktops run as can't.
 EnvironmentFile=$SETTINGS
-ExecStart=$HOME_DIRECTORY/.venv/bin/operant desktop serve --host \${OPERANT_HOST} --port \${OPERANT_PORT} --desktops \${OPERANT_DESKTOPS}
+ExecStart=$HOME_DIRECTORY/.venv/bin/operant desktop serve --host \${OPERANT_HOST} --port \${OPERANT_PORT} --desktops \${OPERANT_DESKTOPS} --protocol \${PROTOCOL}
 Restart=always
 RestartSec=2
 TimeoutStopSec=30
@@ -123,7 +125,9 @@ setting OPERANT_TOKEN "$(openssl rand -hex 24)"
 setting OPERANT_DESKTOPS $((2 * $(nproc)))
 setting OPERANT_PORT 8765
 setting OPERANT_HOST 0.0.0.0
-[ -n "$OPERANT_SOURCE" ] || fail "nobody said where Operant comes from" "OPERANT_SOURCE, or the metadata operant-source: a git URL or a .tar.gz"
+setting OPERANT_PROTOCOL operant
+[ -n "$OPERANT_SOURCE" ] || [ -e "$HOME_DIRECTORY/pyproject.toml" ] ||
+    fail "nobody said where Operant comes from" "OPERANT_SOURCE, or the metadata operant-source: a git URL or a .tar.gz"
 [ ${#OPERANT_TOKEN} -ge 16 ] || fail "the token has ${#OPERANT_TOKEN} characters" "openssl rand -hex 24"
 
 fetch_source
