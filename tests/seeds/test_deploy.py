@@ -323,6 +323,7 @@ def wait_until_healthy(address: str, seconds: float = 30.0) -> None:
 
 
 @pytest.mark.x11
+@pytest.mark.timeout(300)
 def test_the_command_of_the_unit_serves_desktops(unit: Path) -> None:
     """002, "Distributed Setup": a machine that serves desktops, by the very line that systemd would run."""
     settings = dict(line.split("=", 1) for line in (unit.parent / "desktop.env").read_text().splitlines())
