@@ -9,7 +9,7 @@ ARGS ?=
 export PYTHON EXTRAS TORCH TORCH_INDEX SKIP_APT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench doctor venv clean
+.PHONY: help demo test coverage check format bench doctor venv clean
 
 help: ## Show this list
 	@echo "usage: make <target> [ARGS='...'] [EXTRAS=dev,vlm] [PYTHON=...] [TORCH=... TORCH_INDEX=...] [SKIP_APT=1]"
@@ -21,6 +21,9 @@ demo: venv ## Start a desktop, operate an application in it, show the timing, sa
 
 test: venv ## Run the whole test suite
 	@$(BIN)/python -m pytest $(ARGS)
+
+coverage: venv ## Run the tests and say which lines they reach: on the terminal, and in out/coverage/index.html
+	@$(BIN)/python -m pytest --cov=src --cov-report=term:skip-covered --cov-report=html $(ARGS)
 
 check: venv ## Check format, lint and types, then run the tests
 	$(BIN)/ruff format --check .
@@ -44,5 +47,5 @@ venv: ## Install system packages and .venv (the other targets do it for you)
 	@sh scripts/setup.sh
 
 clean: ## Remove .venv, caches and builds; results stay
-	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
