@@ -346,23 +346,15 @@ def test_the_package_and_its_extras_can_be_installed() -> None:
 
 
 @pytest.mark.slow
-def test_the_tests_run_with_and_without_coverage(tmp_path: Path) -> None:
-    """000, "Testing": pytest tests/ and pytest --cov=src tests/, here with one file of them."""
+@pytest.mark.timeout(600)
+def test_the_tests_run_with_coverage(tmp_path: Path) -> None:
+    """000, "Testing": pytest --cov=src tests/, here with one file of them."""
     some = ("-p", "no:cacheprovider", "-q", "tests/config/test_desktop_config.py")
-    assert " passed" in run(sys.executable, "-m", "pytest", *some, cwd=ROOT).stdout
-    measured = run(
-        *(
-            sys.executable,
-            "-m",
-            "pytest",
-            "--cov=src",
-            f"--cov-report=html:{tmp_path}/html",
-            "--cov-report=term",
-            *some,
-        ),
+    ended = run(
+        *(sys.executable, "-m", "pytest", "--cov=src", "--cov-report=term", *some),
         cwd=ROOT,
         COVERAGE_FILE=str(tmp_path / "coverage"),
-    ).stdout
-    assert "src/operant/config/desktop.py" in measured
-    assert (tmp_path / "html" / "index.html").is_file()
+    )
+    assert " passed" in ended.stdout
+    assert "src/operant/config/desktop.py" in ended.stdout
     assert "--cov=src" in run("make", "-n", "coverage", "SKIP_APT=1", cwd=ROOT).stdout

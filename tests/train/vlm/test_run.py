@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
 from operant.config.vlm_training import VLMTrainingConfig
+from operant.config.yaml_file import load_yaml
 from operant.errors import CheckpointError, ConfigError, TaskError
 from operant.learn.vlm.checkpoint import newest
 from operant.learn.vlm.entropulse import Entropulse
@@ -59,6 +61,29 @@ def train(directory: Path, config: VLMTrainingConfig | None = None, **more: Any)
         return training, training.train()
     finally:
         training.close()
+
+
+def test_a_run_on_two_monitors_of_1920x1080(tmp_path: Path) -> None:
+    """The model sees the whole screen, made as small as it was told, and the run notes what its desktops were like."""
+    two = {"monitors": "1920x1080,1920x1080", "profile": "full"}
+    config = VLMTrainingConfig.build(
+        **{**SETTINGS, "desktop": two, "actor": {**SETTINGS["actor"], "keep_episodes": True}}
+    )
+    training, _ = train(tmp_path, config)
+    pictures = list(tmp_path.rglob("episodes/**/*.png"))
+    assert pictures
+    for path in pictures:
+        with Image.open(path) as picture:
+            assert picture.size == (3840, 1080)
+    written = load_yaml(tmp_path / "config.yaml", VLMTrainingConfig)
+    assert written == config
+    assert (written.desktop.size, written.desktop.chosen_profile) == (Size(3840, 1080), "full")
+    assert training.source.draw(np.random.default_rng(0)).profile == "full"
+
+
+def test_the_note_of_a_run_leaves_the_profile_to_the_tasks_if_it_was_not_chosen(tmp_path: Path) -> None:
+    run(tmp_path).close()
+    assert load_yaml(tmp_path / "config.yaml", VLMTrainingConfig).desktop.chosen_profile is None
 
 
 def lines(directory: Path) -> list[dict[str, Any]]:

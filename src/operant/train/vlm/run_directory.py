@@ -27,7 +27,10 @@ def claim(directory: Path, config: VLMTrainingConfig, *, resume: bool) -> None:
         raise ConfigError(f"{directory} holds a run already", hint="say --resume, or choose another")
     if resume and not begun and not (directory / CONFIG).exists():
         raise CheckpointError(f"{directory} has nothing to go on from", hint="leave --resume out")
-    (directory / CONFIG).write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+    written = config.model_dump(mode="json")
+    if config.desktop.chosen_profile is None:
+        del written["desktop"]["profile"]  # tasks name it, and would not if the file did
+    (directory / CONFIG).write_text(yaml.safe_dump(written, sort_keys=False))
 
 
 def hold(directory: Path) -> Any:
