@@ -10,7 +10,9 @@ import importlib.util
 import math
 import os
 import secrets
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -98,12 +100,14 @@ def _init(**options: Any) -> None:
 
     for _ in range(START_TRIES - 1):
         try:
-            ray.init(**options)
+            with _sigterm_kept():
+                ray.init(**options)
             return
         except Exception as error:  # noqa: BLE001 - that is what Ray raises
             logger.debug("Ray did not start: {}", error)
             ray.shutdown()
-    ray.init(**options)
+    with _sigterm_kept():
+        ray.init(**options)
 
 
 @contextmanager
@@ -111,7 +115,8 @@ def _joined(address: str) -> Iterator[None]:
     import ray
 
     try:
-        ray.init(address, log_to_driver=False, logging_level="error")
+        with _sigterm_kept():
+            ray.init(address, log_to_driver=False, logging_level="error")
     except (ConnectionError, RuntimeError, OSError, ValueError) as error:
         first = str(error).strip().partition("\n")[0]
         raise ClusterError(
@@ -121,6 +126,19 @@ def _joined(address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _sigterm_kept() -> Iterator[None]:
+    """Ray takes SIGTERM for itself and would end the process at once; whoever is asked to end saves first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def check_resources(settings: ClusterSettings) -> None:
