@@ -19,7 +19,7 @@ from operant.agents.vlm.backends.base import Backend, Weights
 from operant.agents.vlm.families import Units
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory
-from operant.errors import ConfigError, RemoteDesktopError, UnknownTask, VerifierError
+from operant.errors import AgentError, ConfigError, RemoteDesktopError, UnknownTask, VerifierError
 from operant.rollout.ui_rl import MultiActorRunner, TaskRunner
 from operant.types import Outcome, Size
 
@@ -138,6 +138,25 @@ def test_an_episode_that_is_lost_raises_why_and_is_no_experience() -> None:
     with pytest.raises(RemoteDesktopError, match=r"lost after 0 steps.*can't be reached"):
         runner.run_episode()
     assert waiting.empty()
+
+
+def test_a_model_that_never_answers_is_no_experience(
+    server: UiRlTestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(Scripted):
+        def submit(self, prompt: Prompt, **more: object) -> Future[Generation]:  # type: ignore[override]
+            raise MemoryError("no room for the model")
+
+    waiting: queue.Queue[Trajectory] = queue.Queue()
+    with pytest.raises(AgentError, match="no room for the model"):
+        TaskRunner(server.url, Broken(), waiting, session_type=TYPE).run_episode()
+    assert waiting.empty()
+    monkeypatch.setattr("operant.rollout.actors.PAUSE_S", 0.01)
+    runner = MultiActorRunner(2, [server.url], Broken(), waiting, session_type=TYPE)
+    runner.start()
+    with pytest.raises(AgentError, match=r"in a row were lost: .* no room for the model"):
+        runner.join()
+    assert server.leased == 0
 
 
 def test_an_episode_that_can_not_be_judged_raises_why(server: UiRlTestServer) -> None:

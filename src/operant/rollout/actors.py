@@ -138,7 +138,7 @@ class TaskRunner:
             id=id,
             info={"agent_s": result.agent_s, "desktop_s": result.desktop_s, "total_s": result.total_s},
         )
-        if self.trajectory_queue is not None and result.outcome.is_experience:
+        if self.trajectory_queue is not None and result.outcome.is_experience and trajectory.turns:
             self.trajectory_queue.put(trajectory)
         if result.outcome is Outcome.INFRA_ERROR:
             logger.debug("{}: {}", task.id, result.why)

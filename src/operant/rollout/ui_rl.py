@@ -23,6 +23,7 @@ from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.trajectory import Trajectory
 from operant.config.vlm import PromptSettings
 from operant.errors import (
+    AgentError,
     ConfigError,
     MissingDependency,
     OperantError,
@@ -148,7 +149,7 @@ class TaskRunner(actors.TaskRunner):
     def run_episode(
         self, job: Job | Task | None = None, *, stop: threading.Event | None = None, agent: Any = None
     ) -> Trajectory:
-        """Play one. An episode that is lost to the machine is no trajectory: what went wrong is raised."""
+        """Play one. An episode that is lost, or in which the model never answered, raises what went wrong."""
         try:
             with _answering(self.model) as backend:
                 agent = agent or VLMAgent(backend, self.prompt, temperature=self.temperature)
@@ -162,6 +163,8 @@ class TaskRunner(actors.TaskRunner):
                 raise VerifierError(
                     f"the episode could not be judged: {result.why}", hint="give a judge= that reads it"
                 )
+            if not trajectory.turns:
+                raise AgentError(f"the model gave no answer: {result.why}")
         except OperantError as error:
             self.failure = error
             raise
@@ -264,9 +267,6 @@ class MultiActorRunner(actors.MultiActorRunner):
     def _lost(self, job: Job) -> None:
         self._lost_in_a_row += 1
         if self._lost_in_a_row >= self._most_lost:
-            cause = self.runner.failure  # type: ignore[attr-defined]
-            why = cause.message if cause else "see the log"
-            raise RemoteDesktopError(
-                f"{self._lost_in_a_row} episodes in a row were lost: {why}",
-                hint=cause.hint if cause else None,
-            ) from cause
+            cause = self.runner.failure or RemoteDesktopError("see the log")  # type: ignore[attr-defined]
+            lost = f"{self._lost_in_a_row} episodes in a row were lost: {cause.message}"
+            raise type(cause)(lost, hint=cause.hint) from cause

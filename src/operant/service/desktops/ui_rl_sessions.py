@@ -141,7 +141,7 @@ class Sessions:
                 self._ended[number] = None
         if session is None:
             raise self._unknown(number)
-        session.lease.release()
+        session.release()
         logger.info("session {} has ended", number)
 
     def single(self, *, anew: bool = False) -> int:
@@ -151,7 +151,7 @@ class Sessions:
                 with self._lock:
                     before = self._sessions.pop(self._single, None)
                 if before is not None:
-                    before.lease.release()
+                    before.release()
                 self._single = None
             if self._single is None:
                 (self._single,) = self.create()
@@ -261,6 +261,11 @@ class _Session:
             return self.lease.desktop is None
         except DesktopClosed:
             return True
+
+    def release(self) -> None:
+        """Give the desktop back once nobody is at work on it."""
+        with self.lock:
+            self.lease.release()
 
     def about(self, number: int) -> dict[str, Any]:
         return {
