@@ -250,11 +250,23 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     if not config.network:
         argv += shown(b"127.0.0.1 localhost desktop\n", "/etc/hosts")
     argv += shown(b"0" * 31 + b"1\n", "/var/lib/dbus/machine-id")
+    flags = Path("/etc/chromium.d/default-flags")
+    if flags.is_file():  # Chromium's own sandbox is made of what is refused here
+        ours = b'\nCHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"\n'
+        argv += shown(flags.read_bytes() + ours, str(flags))
     files = resources.files("operant.desktop.files")
     for name in ("bus.conf", "openbox.xml"):
         argv += shown((files / name).read_bytes(), f"{_PUBLIC}/{name}")
     code = resources.files("operant.desktop.inside")
-    for name in ("supervisor.py", "activity.py", "episode.py", "programs.py", "kernel.py", "wire.py"):
+    for name in (
+        "supervisor.py",
+        "activity.py",
+        "episode.py",
+        "programs.py",
+        "kernel.py",
+        "seccomp.py",
+        "wire.py",
+    ):
         argv += shown((code / name).read_bytes(), f"{_INSIDE}/{name}")
     for shown_too in (*config.read_only, python_inside()[1]):
         if shown_too is not None:

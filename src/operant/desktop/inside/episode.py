@@ -19,6 +19,7 @@ import time
 from typing import Any
 
 import kernel
+import seccomp
 import wire
 from programs import Programs
 
@@ -63,6 +64,9 @@ class Layout:
             "GTK_IM_MODULE": "gtk-im-context-none",
             "GTK_OVERLAY_SCROLLING": "0",
             "LIBGL_ALWAYS_SOFTWARE": "1",
+            # Sandboxes within this one would need user namespaces.
+            "QTWEBENGINE_DISABLE_SANDBOX": "1",
+            "ELECTRON_DISABLE_SANDBOX": "1",
             **extra,
         }
 
@@ -243,6 +247,8 @@ def enclose(limits: dict[str, int]) -> None:
     # The supervisor's own directory (framebuffer, logs) is not the agent's business.
     kernel.mount("tmpfs", "/operant", "tmpfs", safe | kernel.READ_ONLY, "size=4k,mode=0555")
     kernel.mount("proc", "/proc", "proc", safe)
+    # A user namespace of its own would give a program back every capability over what it then mounts.
+    kernel.forbid_user_namespaces()
 
 
 def limit(limits: dict[str, int]) -> None:
@@ -350,6 +356,8 @@ def run(control: socket.socket, layout: Layout, settings: dict[str, Any], displa
     os.umask(0o022)
     os.chdir("/")
     fill_home(layout.home, settings["home"], home)
+    if layout.isolated:
+        seccomp.install()
     environment = layout.environment(display, settings["environment"])
     bus = ["dbus-daemon", "--config-file=" + settings["bus_config"], "--nofork", "--nopidfile", "--nosyslog"]
     wake = wake_on_child_end()

@@ -101,6 +101,12 @@ def keep_capabilities_to_self() -> None:
     _checked(_libc.capset(header, sets), "capset")
 
 
+def forbid_user_namespaces() -> None:
+    """In the whole sandbox; needs a /proc that was mounted in it."""
+    with open("/proc/sys/user/max_user_namespaces", "w") as setting:
+        setting.write("0")
+
+
 def loopback_up() -> None:
     SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
