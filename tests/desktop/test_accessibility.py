@@ -53,7 +53,9 @@ def test_roles_are_those_that_the_application_names(desktop: SandboxDesktop, wha
     assert len(widgets) > 20
     to = app.destination
     asked = [
-        Call(to, one.path, ACCESSIBLE, member) for one in widgets for member in ("GetRole", "GetRoleName")
+        Call(to, one.path, ACCESSIBLE, member, answer=kind)
+        for one in widgets
+        for member, kind in (("GetRole", "u"), ("GetRoleName", "s"))
     ]
     answers = app.link.call_all(asked, deadline)
     compared = 0
@@ -74,11 +76,13 @@ def test_siblings_are_in_the_applications_order(desktop: SandboxDesktop, what: s
     assert kept is not None
 
     def compare(node: Node, path: str) -> int:
-        (children,) = app.link.call(Call(app.destination, path, ACCESSIBLE, "GetChildren"), deadline)
+        (children,) = app.link.call(
+            Call(app.destination, path, ACCESSIBLE, "GetChildren", answer="a(so)"), deadline
+        )
         calls = [
-            Call(app.destination, child, ACCESSIBLE, member)
+            Call(app.destination, child, ACCESSIBLE, member, answer=kind)
             for _, child in children
-            for member in ("GetRoleName", "GetState")
+            for member, kind in (("GetRoleName", "s"), ("GetState", "au"))
         ]
         answers = app.link.call_all(calls, deadline)
         shown = [

@@ -5,19 +5,33 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 
+from operant import errors
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.envs.instruction import decode_text
+from operant.envs.stage import FATAL
 from operant.envs.task_source import TaskSource
 from operant.envs.vector import DesktopVectorEnv
-from operant.errors import ConfigError, DesktopDied, DesktopStartError, InvalidAction, SetupFailed, TaskError
+from operant.errors import (
+    ConfigError,
+    DesktopDied,
+    DesktopStartError,
+    InvalidAction,
+    InvalidPath,
+    OperantError,
+    PanicStop,
+    RewardError,
+    SetupFailed,
+    TaskError,
+)
+from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.setup import Run
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.testing.fake_tasks import Compute, PressButton
@@ -25,6 +39,14 @@ from operant.types import Action
 
 Make = Callable[..., DesktopVectorEnv]
 WAIT, DONE = Action.wait(), Action.done()
+#: Every failure with a name but those that end more than an episode, and those with a meaning of their own.
+NAMED = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type)
+    and issubclass(kind, OperantError)
+    and not issubclass(kind, (*FATAL, errors.VerifierError, errors.DesktopClosed))
+]
 
 
 @pytest.fixture
@@ -251,6 +273,62 @@ class TestInfrastructure:
         assert env.stats.infra_errors == 1
         env.step([DONE, WAIT, WAIT])
         assert lost in [task.instruction for task in env.current_tasks]
+
+    @pytest.mark.parametrize("error", [*NAMED, KeyError, TypeError, RecursionError])
+    def test_whatever_fails_costs_an_episode_and_not_the_run(
+        self, make: Make, error: type[Exception]
+    ) -> None:
+        """Failures that nobody listed, such as a remote desktop that suddenly wants a token, ended the run."""
+        env = make(1, tasks=[PressButton()], spares=1)
+        env.reset(seed=0)
+
+        def fail() -> Any:
+            raise error("nobody has thought of this")
+
+        env._slots[0].ready.stage.desktop.windows = fail  # type: ignore[method-assign]
+        _, _, _, truncated, infos = env.step([WAIT])
+        assert truncated.tolist() == [True]
+        assert infos["final_info"]["outcome"].tolist() == ["infra_error"]
+        assert "thought of this" in infos["final_info"]["why"][0]
+        assert env.step([DONE])[4]["final_info"]["outcome"].tolist() == ["failure"]
+
+    @pytest.mark.parametrize("error", NAMED)
+    def test_whatever_fails_under_a_set_up_is_tried_again(self, make: Make, error: type[Exception]) -> None:
+        fails = iter([True, False, True] + [False] * 1000)
+
+        class Moody(FakeDesktop):
+            def launch(self, command: Any, **more: Any) -> Any:
+                if next(fails):
+                    raise error("nobody has thought of this")
+                return super().launch(command, **more)
+
+        env = make(1, factory=Moody.factory, tasks=[PressButton()], spares=1)
+        env.reset(seed=0)
+        assert env.step([DONE])[4]["final_info"]["outcome"].tolist() == ["failure"]
+
+    @pytest.mark.parametrize("error", [PanicStop, ConfigError, RewardError])
+    def test_what_the_next_episode_would_meet_too_ends_the_run(
+        self, make: Make, error: type[Exception]
+    ) -> None:
+        env = make(1, tasks=[PressButton()], spares=1)
+        env.reset(seed=0)
+        env._slots[0].ready.stage.desktop.break_with(error("stop"))  # type: ignore[attr-defined]
+        with pytest.raises(error, match="stop"):
+            env.step([WAIT])
+
+    @pytest.mark.parametrize("error", [TypeError, MemoryError, UnicodeDecodeError, InvalidPath])
+    def test_whatever_a_verdict_raises_is_a_verifier_error(self, make: Make, error: type[Exception]) -> None:
+        @dataclass(frozen=True)
+        class Odd(Criterion):
+            def check(self, world: World) -> Verdict:
+                raise error("utf-8", b"", 0, 1, "odd") if error is UnicodeDecodeError else error("odd")
+
+        env = make(1, tasks=[replace(PressButton().instance(1), success=Odd())], spares=1)
+        env.reset(seed=0)
+        infos = env.step([DONE])[4]
+        assert infos["final_info"]["outcome"].tolist() == ["verifier_error"]
+        assert infos["final_info"]["discard"].tolist() == [True]
+        assert "odd" in infos["final_info"]["why"][0]
 
     def test_desktops_that_fail_under_a_set_up_are_never_seen(self, make: Make) -> None:
         random = np.random.default_rng(0)

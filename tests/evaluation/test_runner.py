@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from operant.evaluation.plan import Asked, plan_episodes
 from operant.evaluation.run import Run, Settings, find_runs
 from operant.evaluation.summary import lines_of, summarise
 from operant.rollout.store import read_episode
+from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.setup import SetupStep
 from operant.tasks.task import Task
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
@@ -167,6 +168,37 @@ def test_what_never_works_is_counted_apart_and_tried_again_next_time(play: Play,
     repaired = play("oracle", tasks)
     assert len(repaired.told) == 1
     assert outcomes(repaired.run) == {"success": 8}
+
+
+class Trips(SetupStep):
+    def apply(self, desktop: Any) -> None:
+        raise TypeError("an int is not iterable")
+
+
+@dataclass(frozen=True)
+class Stumbles(Criterion):
+    def check(self, world: World) -> Verdict:
+        raise TypeError("an int is not iterable")
+
+
+def test_what_nobody_foresaw_is_one_episodes_error_and_the_others_are_played(
+    play: Play, tasks: list[Task]
+) -> None:
+    odd = [replace(tasks[0], setup=(Trips(),)), replace(tasks[1], success=Stumbles()), *tasks[2:]]
+    played = play("oracle", odd)
+    assert outcomes(played.run) == {"success": 6, "infra_error": 1, "verifier_error": 1}
+    assert "TypeError: an int" in played.run.episode(Asked.of(odd[0])).why
+    assert "TypeError: an int" in played.run.episode(Asked.of(odd[1])).why
+
+
+def test_what_nobody_foresaw_while_looking_is_an_infra_error(play: Play, tasks: list[Task]) -> None:
+    class Blind(FakeDesktop):
+        def windows(self) -> Any:
+            raise KeyError("an answer of a type that nobody expects")
+
+    played = play("random", tasks[:2], desktops=Blind.factory, max_steps=3)
+    assert outcomes(played.run) == {"infra_error": 2}
+    assert "KeyError" in played.run.episode(Asked.of(tasks[0])).why
 
 
 def test_a_machine_that_can_run_no_desktop_says_so_at_once(play: Play, tasks: list[Task]) -> None:

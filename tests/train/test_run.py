@@ -13,7 +13,14 @@ import torch
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.config.desktop import DesktopConfig
 from operant.envs.rewards import Moment, RewardTerm
-from operant.errors import CheckpointError, ConfigError, DesktopDied, RewardError
+from operant.errors import (
+    CheckpointError,
+    ConfigError,
+    DesktopDied,
+    MissingProgram,
+    RewardError,
+    Unauthorized,
+)
 from operant.learn.checkpoint import load_checkpoint
 from operant.learn.trainer import TrainingResult
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
@@ -81,6 +88,20 @@ def test_desktops_that_die_are_replaced_and_counted(settings: Settings) -> None:
             return super().perform(action)
 
     result = run(settings(training={"total_timesteps": 64, "buffer_size": 32}), factory=Mortal)
+    assert result.step >= 64
+    assert result.discarded > 0
+
+
+@pytest.mark.parametrize("error", [Unauthorized, MissingProgram, KeyError])
+def test_failures_that_nobody_foresaw_do_not_end_the_run(settings: Settings, error: type[Exception]) -> None:
+    class Odd(FakeDesktop):
+        def windows(self) -> Any:
+            self.looked = getattr(self, "looked", 0) + 1
+            if self.looked % 5 == 0:
+                raise error("the server wants another token")
+            return super().windows()
+
+    result = run(settings(training={"total_timesteps": 64, "buffer_size": 32}), factory=Odd)
     assert result.step >= 64
     assert result.discarded > 0
 

@@ -9,6 +9,8 @@ Whatever an application answers, the time and the number of nodes are bounded.
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 import socket
 import time
 from collections import Counter
@@ -53,6 +55,13 @@ SHELL_NAMES = {"dock": "panel", "desktop": "Desktop"}
 MULTI_LINE = "multi line"
 FOCUS_S = 1.0  # how long an application may take to tell which widget has the focus
 MOST_LINES = 200  # of a text whose places are asked for
+MAX_NAME = 10_000  # characters of a name that are kept
+DEEPEST = 200  # widgets within widgets
+#: The types of answers, as D-Bus writes them.
+OBJECTS = "a(so)"
+CACHE_ITEMS = "a((so)(so)(so)iiassusau)"
+NUMBERS = frozenset("ynqiuxtd")
+BUS_NAME = re.compile(r":[\w.-]{1,254}|[A-Za-z_-][\w-]*(\.[\w-]+)+", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -209,18 +218,23 @@ class Accessibility:
     def _find_applications(self, deadline: float) -> list[Application]:
         bus = self._open_bus(deadline)
         try:
-            (children,) = bus.call(Call("org.a11y.atspi.Registry", ROOT, ACCESSIBLE, "GetChildren"), deadline)
+            (children,) = bus.call(
+                Call("org.a11y.atspi.Registry", ROOT, ACCESSIBLE, "GetChildren", answer=OBJECTS), deadline
+            )
         except BusError as error:
             raise AccessibilityError(f"the accessibility registry failed: {error}") from error
-        present = {destination for destination, _path in children}
+        # Any program may have itself listed under any name; the bus would drop us for asking a name that can't be.
+        present = {destination for destination, _path in children if BUS_NAME.fullmatch(destination)}
         for gone in self._applications.keys() - present:
             self._forget(gone)
         new = [destination for destination in present if destination not in self._applications]
         calls = []
         for destination in new:
-            calls.append(Call(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,)))
+            calls.append(Call(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,), "u"))
             calls.append(_get(destination, ROOT, ACCESSIBLE, "Name"))
-            calls.append(Call(destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress"))
+            calls.append(
+                Call(destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress", answer="s")
+            )
         answers = self._call_in_passing(calls, deadline) if calls else []
         for destination, pid, name, address in zip(
             new, answers[::3], answers[1::3], answers[2::3], strict=True
@@ -228,9 +242,7 @@ class Accessibility:
             if isinstance(pid, BusError):
                 continue  # gone since it was listed
             link = self._direct_link(address, deadline) or bus
-            self._applications[destination] = Application(
-                destination, str(_variant(name) or ""), pid[0], link
-            )
+            self._applications[destination] = Application(destination, _text(name), pid[0], link)
         return list(self._applications.values())
 
     def _call_in_passing(self, calls: list[Call], deadline: float) -> list[tuple[Any, ...] | BusError]:
@@ -257,9 +269,9 @@ class Accessibility:
 
     def _direct_link(self, address: tuple[Any, ...] | BusError, deadline: float) -> Bus | None:
         """A connection to the application itself, where it offers one: a hop less for every call."""
-        if isinstance(address, BusError) or not address or not str(address[0]).startswith("unix:path=/"):
+        if isinstance(address, BusError) or not address[0].startswith("unix:path=/"):
             return None
-        path = str(address[0])[len("unix:path=") :].partition(",")[0]
+        path = address[0][len("unix:path=") :].partition(",")[0]
         with contextlib.suppress(OSError, AccessibilityError):
             return Bus(self._connect(path), deadline, direct=True)
         return None
@@ -318,7 +330,13 @@ class Accessibility:
         return root.node()
 
     def _cached(self, application: Application, deadline: float) -> list[Widget]:
-        call = Call(application.destination, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems")
+        call = Call(
+            application.destination,
+            "/org/a11y/atspi/cache",
+            "org.a11y.atspi.Cache",
+            "GetItems",
+            answer=CACHE_ITEMS,
+        )
         try:
             (items,) = application.link.call(call, deadline)
             return [
@@ -327,9 +345,9 @@ class Accessibility:
                     parent,
                     index,
                     interfaces,
-                    name,
+                    name[:MAX_NAME],
                     role_name(role),
-                    description,
+                    description[:MAX_NAME],
                     state_names(states),
                     count=count,
                 )
@@ -338,7 +356,7 @@ class Accessibility:
                     parent,
                 ), index, count, interfaces, name, role, description, states in items
             ]
-        except (BusError, ValueError, TypeError):
+        except BusError:
             return []
 
     def _walked(
@@ -354,10 +372,10 @@ class Accessibility:
             for path, _parent in level:
                 calls += [
                     _get(destination, path, ACCESSIBLE, "Name"),
-                    Call(destination, path, ACCESSIBLE, "GetRole"),
-                    Call(destination, path, ACCESSIBLE, "GetState"),
-                    Call(destination, path, ACCESSIBLE, "GetInterfaces"),
-                    Call(destination, path, ACCESSIBLE, "GetChildren"),
+                    Call(destination, path, ACCESSIBLE, "GetRole", answer="u"),
+                    Call(destination, path, ACCESSIBLE, "GetState", answer="au"),
+                    Call(destination, path, ACCESSIBLE, "GetInterfaces", answer="as"),
+                    Call(destination, path, ACCESSIBLE, "GetChildren", answer=OBJECTS),
                 ]
             answers = application.link.call_all(calls, deadline)
             below: list[tuple[str, str]] = []
@@ -368,7 +386,7 @@ class Accessibility:
                 kinds = [] if isinstance(interfaces, BusError) else interfaces[0]
                 shown = state_names(states[0])
                 if path not in known:
-                    label = str(_variant(name) or "")
+                    label = _text(name)
                     found.append(Widget(path, parent, index, kinds, label, role_name(role[0]), "", shown))
                 if not isinstance(children, BusError) and (path == ROOT or "showing" in shown):
                     for owner, child in children[0]:
@@ -383,7 +401,10 @@ class Accessibility:
         unsure = [
             one for one in root.walk() if len(one.children) > 1 and any(c.order < 0 for c in one.children)
         ]
-        calls = [Call(application.destination, one.path, ACCESSIBLE, "GetChildren") for one in unsure]
+        calls = [
+            Call(application.destination, one.path, ACCESSIBLE, "GetChildren", answer=OBJECTS)
+            for one in unsure
+        ]
         for parent, answer in zip(unsure, application.link.call_all(calls, deadline), strict=True):
             if not isinstance(answer, BusError):
                 order = {path: index for index, (_, path) in enumerate(answer[0])}
@@ -397,29 +418,29 @@ class Accessibility:
             to = (application.destination, widget.path)
             if COMPONENT in widget.interfaces:
                 asked.append((widget, "box"))
-                calls.append(Call(*to, COMPONENT, "GetExtents", "u", (SCREEN,)))
+                calls.append(Call(*to, COMPONENT, "GetExtents", "u", (SCREEN,), "(iiii)"))
             if TEXT in widget.interfaces and widget.role in SPOKEN:
                 asked.append((widget, "text"))
-                calls.append(Call(*to, TEXT, "GetText", "ii", (0, MAX_TEXT)))
+                calls.append(Call(*to, TEXT, "GetText", "ii", (0, MAX_TEXT), "s"))
             if VALUE in widget.interfaces:
                 asked.append((widget, "value"))
                 calls.append(_get(*to, VALUE, "CurrentValue"))
             if DOCUMENT in widget.interfaces:
                 asked.append((widget, "url"))
-                calls.append(Call(*to, DOCUMENT, "GetAttributes"))
+                calls.append(Call(*to, DOCUMENT, "GetAttributes", answer="a{ss}"))
         for (widget, what), answer in zip(asked, application.link.call_all(calls, deadline), strict=True):
-            if isinstance(answer, BusError) or not answer:
+            if isinstance(answer, BusError):
                 continue
             if what == "box":
                 x, y, width, height = answer[0]
                 placed = width > 0 and height > 0 and x > NOWHERE  # menus that were never open have no place
                 widget.box = (x, y, width, height) if placed else None
             elif what == "text":
-                widget.text = str(answer[0])
+                widget.text = answer[0][:MAX_TEXT]
             elif what == "url":
-                widget.url = str(answer[0].get("DocURL") or answer[0].get("URI") or "") or None
+                widget.url = (answer[0].get("DocURL") or answer[0].get("URI") or "")[:MAX_NAME] or None
             else:
-                widget.value = float(_variant(answer) or 0.0)
+                widget.value = _number(answer)
 
     def _add_lines(self, application: Application, widgets: list[Widget], deadline: float) -> None:
         """Give texts of several lines one child for each line that is in sight, with its place and, as value, its number."""
@@ -434,15 +455,23 @@ class Accessibility:
                     asked.append((widget, number, line))
                     bounds = (start, start + len(line), SCREEN)
                     calls.append(
-                        Call(application.destination, widget.path, TEXT, "GetRangeExtents", "iiu", bounds)
+                        Call(
+                            application.destination,
+                            widget.path,
+                            TEXT,
+                            "GetRangeExtents",
+                            "iiu",
+                            bounds,
+                            "iiii",
+                        )
                     )
                 start += len(line) + 1
         for (widget, number, line), answer in zip(
             asked, application.link.call_all(calls, deadline), strict=True
         ):
-            if isinstance(answer, BusError) or len(answer) < 4:
+            if isinstance(answer, BusError):
                 continue
-            box = _common(tuple(int(value) for value in answer[:4]), widget.box)
+            box = _common(answer, widget.box)
             if box is not None:
                 order = len(widget.children)
                 states = frozenset({"showing"})
@@ -526,11 +555,21 @@ def _common(
 
 
 def _get(destination: str, path: str, interface: str, name: str) -> Call:
-    return Call(destination, path, PROPERTIES, "Get", "ss", (interface, name))
+    return Call(destination, path, PROPERTIES, "Get", "ss", (interface, name), "v")
 
 
-def _variant(answer: tuple[Any, ...] | BusError) -> Any:
-    return None if isinstance(answer, BusError) or not answer else answer[0][1]
+def _text(answer: tuple[Any, ...] | BusError) -> str:
+    """A property that is a text; nothing if it was not answered with one."""
+    if isinstance(answer, BusError) or answer[0][0] != "s":
+        return ""
+    text: str = answer[0][1]
+    return text[:MAX_NAME]
+
+
+def _number(answer: tuple[Any, ...]) -> float | None:
+    """A property that is a number; None if it was not answered with one."""
+    kind, value = answer[0]
+    return float(value) if kind in NUMBERS and math.isfinite(value) else None
 
 
 def _holds_menu(node: Node) -> bool:
@@ -558,8 +597,13 @@ def _assemble(widgets: list[Widget]) -> Widget:
         parent = by_path.get(widget.parent)
         if parent is not None and parent is not widget and widget is not root:
             parent.children.append(widget)
-    for widget in widgets:
-        widget.children.sort(key=lambda child: child.order)
+    level = [root]
+    for _ in range(DEEPEST):
+        for widget in level:
+            widget.children.sort(key=lambda child: child.order)
+        level = [child for widget in level for child in widget.children]
+    for widget in level:  # deeper than any window is, and than Python can go down
+        widget.children.clear()
     return root
 
 

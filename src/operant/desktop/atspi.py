@@ -39,8 +39,8 @@ def role_name(number: int) -> str:
 
 
 def state_names(words: list[int]) -> frozenset[str]:
-    """The states whose bits are set in the two 32-bit words of a state set."""
-    return _states(words[0] | (words[1] << 32 if len(words) > 1 else 0))
+    """The states whose bits are set in the two 32-bit words of a state set; words that are missing say nothing."""
+    return _states(sum(word << 32 * place for place, word in enumerate(words[:2])))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -20,12 +20,17 @@ from operant.errors import AccessibilityError
 
 __all__ = ["ApplicationGone", "Bus", "BusError", "Call"]
 
+MOST_BYTES = 1 << 27  # of the answers to calls that are made together
 IN_FLIGHT = 64  # replies to more than a few hundred calls overflow the sockets on the way
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A method call: who, which object, what."""
+    """A method call: who, which object, what, and the types of what is to be answered.
+
+    An answer of other types is a failure of the other side like any other, so that whoever reads one never
+    meets a value that it can't use.
+    """
 
     destination: str
     path: str
@@ -33,10 +38,11 @@ class Call:
     member: str
     signature: str | None = None
     body: tuple[Any, ...] = ()
+    answer: str = ""
 
 
 class BusError(Exception):
-    """The other side answered that it could not."""
+    """The other side answered that it could not, or answered something else than was asked for."""
 
 
 class ApplicationGone(AccessibilityError):
@@ -51,9 +57,12 @@ class Bus:
         self._inbox = Inbox()
         self._serials = itertools.count(1)
         self._direct = direct
+        self._allowed = MOST_BYTES
         self._authenticate(deadline)
         if not direct:
-            hello = Call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
+            hello = Call(
+                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", answer="s"
+            )
             self.call(hello, deadline)
         sock.setblocking(False)
 
@@ -87,6 +96,7 @@ class Bus:
         waiting: dict[int, int] = {}
         queue = collections.deque(enumerate(calls))
         outgoing = bytearray()
+        self._allowed = MOST_BYTES
         while queue or waiting:
             while queue and len(waiting) < IN_FLIGHT:
                 index, call = queue.popleft()
@@ -100,7 +110,7 @@ class Bus:
             for answer in self._receive(deadline):
                 found = waiting.pop(answer.serial, None)
                 if found is not None:
-                    answers[found] = BusError(str(answer.body)[:200]) if answer.failed else answer.body
+                    answers[found] = _body(calls[found], answer)
         return answers  # type: ignore[return-value]
 
     def _send(self, outgoing: bytearray, deadline: float) -> None:
@@ -123,6 +133,9 @@ class Bus:
             raise ApplicationGone("the application went away") from error
         if not data:
             raise ApplicationGone("the application went away")
+        self._allowed -= len(data)
+        if self._allowed < 0:
+            raise AccessibilityError("an application answers with more than any window can show")
         try:
             return self._inbox.add(data)
         except MalformedMessage as error:
@@ -138,3 +151,11 @@ class Bus:
 
     def close(self) -> None:
         self._sock.close()
+
+
+def _body(call: Call, answer: Answer) -> tuple[Any, ...] | BusError:
+    if answer.failed:
+        return BusError(str(answer.body)[:200])
+    if answer.signature != call.answer:
+        return BusError(f"{call.member} is answered with {call.answer!r}, and not {answer.signature[:40]!r}")
+    return answer.body

@@ -22,7 +22,7 @@ from operant.errors import AccessibilityError
 __all__ = ["LiveAccessibility", "connect_bus"]
 
 CONNECT_S = 2.0
-ASK_LAUNCHER = Call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress")
+ASK_LAUNCHER = Call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", answer="s")
 
 
 class LiveAccessibility(Accessibility):
@@ -72,7 +72,7 @@ def connect_bus(address: str) -> socket.socket:
         try:
             sock.connect(unquote(place))
             return sock
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter of names that no file can have
             sock.close()
-            failure = error
+            failure = error if isinstance(error, OSError) else OSError(str(error))
     raise failure

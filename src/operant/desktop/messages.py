@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 __all__ = ["Answer", "Inbox", "MalformedMessage", "encode_call"]
 
-LARGEST = 1 << 26
+LARGEST = 1 << 24  # bytes; a tree of ten thousand widgets takes three million
 DEEPEST = 32  # types within types
+BASIC = frozenset("ybnqiuxtdsogh")  # types of which a dictionary may have keys
 RETURN, ERROR = 2, 3
 REPLY_SERIAL, SIGNATURE = 5, 8
 _UINT, _HEAD = struct.Struct("<I"), struct.Struct("<4sIII")
@@ -36,6 +37,8 @@ class Answer(NamedTuple):
     serial: int
     """Of the call."""
     failed: bool
+    signature: str
+    """The types of the body: what was asked for may be answered with anything."""
     body: tuple[Any, ...]
 
 
@@ -137,7 +140,7 @@ def _decode(raw: bytes) -> Answer | None:
         body = _reader_of(f"({signature})")(raw, place)[0] if signature else ()
     except (struct.error, IndexError, ValueError, RecursionError) as error:
         raise MalformedMessage(f"an answer that can't be read: {error}") from error
-    return Answer(serial, raw[1] == ERROR, body)
+    return Answer(serial, raw[1] == ERROR, signature, body)
 
 
 def _read_fields(raw: bytes) -> tuple[int | None, str, int]:
@@ -188,19 +191,32 @@ def _compile(signature: str, at: int, depth: int = 0) -> tuple[Reader, int]:
     if kind == "v":
         return _read_variant, at + 1
     if kind == "a":
+        if signature[at + 1] == "{":
+            return _entries(signature, at + 1, depth + 1)
         element, end = _compile(signature, at + 1, depth + 1)
         if signature[at + 1] == "u":
             return _read_uints, end
-        return _array(element, _align_of(signature[at + 1]), entries=signature[at + 1] == "{"), end
-    if kind in "({":
+        return _array(element, _align_of(signature[at + 1]), entries=False), end
+    if kind == "(":
         fields, at = [], at + 1
-        while signature[at] not in ")}":
+        while signature[at] != ")":
             field, at = _compile(signature, at, depth + 1)
             fields.append(field)
         if not fields:
             raise ValueError("a structure without fields")
         return _structure(tuple(fields)), at + 1
     raise ValueError(f"{kind!r} is not a type")
+
+
+def _entries(signature: str, at: int, depth: int) -> tuple[Reader, int]:
+    """A dictionary: an array of pairs, whose first types are such that Python can hash them."""
+    if signature[at + 1] not in BASIC:
+        raise ValueError("a dictionary whose keys are no simple values")
+    key, end = _compile(signature, at + 1, depth + 1)
+    value, end = _compile(signature, end, depth + 1)
+    if signature[end] != "}":
+        raise ValueError("an entry of a dictionary is a pair")
+    return _array(_structure((key, value)), 8, entries=True), end + 1
 
 
 def _align_of(kind: str) -> int:

@@ -130,7 +130,7 @@ class DesktopPool:
             desktop = self._next_ready(deadline, timeout_s)
             try:
                 desktop.check()
-            except DesktopError:
+            except (OperantError, OSError):  # one of another machine may say anything
                 self._replace(desktop)
                 continue
             lease = Lease(self, desktop, ttl_s or self.ttl_s)

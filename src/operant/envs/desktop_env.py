@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig
 from operant.envs.rewards import Reward
-from operant.envs.stage import MACHINE_FAILURES, ActionCoder, Coder, Coding, Stage
+from operant.envs.stage import ActionCoder, Coder, Coding, Stage, is_machine_failure
 from operant.envs.task_source import TaskSource
-from operant.errors import TaskError
+from operant.errors import OperantError, TaskError
 from operant.tasks.task import Task
 from operant.tasks.template import Template
 from operant.types import Difficulty, Observation
@@ -130,7 +130,9 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
                     self._stage.desktop.reset()
                 info = self._stage.begin(task)
                 return self._stage.look(), info
-            except MACHINE_FAILURES:
+            except (OperantError, OSError) as error:
+                if not is_machine_failure(error):
+                    raise
                 self.infra_errors += 1
                 self._drop_desktop()
                 if attempt == TRIES - 1:

@@ -18,11 +18,13 @@ from operant.envs.observations import ObservationCoder
 from operant.envs.rewards import Moment, Reward
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import (
-    ApplicationError,
     ConfigError,
-    DesktopError,
     InvalidAction,
-    SetupFailed,
+    MissingDependency,
+    OperantError,
+    PanicStop,
+    RewardError,
+    TaskError,
     VerifierError,
 )
 from operant.tasks.task import Task
@@ -31,14 +33,19 @@ from operant.types import Action, Observation, Outcome, Transition
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["MACHINE_FAILURES", "ActionCoder", "Coder", "Coding", "Ended", "Stage"]
+__all__ = ["ActionCoder", "Coder", "Coding", "Ended", "Stage", "is_machine_failure"]
 
-#: What may go wrong without anybody having done anything wrong.
-MACHINE_FAILURES = (DesktopError, ApplicationError, SetupFailed, OSError)
+#: What ends more than an episode: the user's stop, and mistakes that the next episode would meet as well.
+FATAL = (PanicStop, ConfigError, MissingDependency, RewardError, TaskError)
 
 Arrays = dict[str, npt.NDArray[Any]]
 Ended = tuple[float, bool, bool, dict[str, Any]]
 """Reward, terminated, truncated, info."""
+
+
+def is_machine_failure(error: BaseException) -> bool:
+    """Whether an episode is lost and nothing else: the default for every failure with a name, ``FATAL`` apart."""
+    return isinstance(error, (OperantError, OSError)) and not isinstance(error, FATAL)
 
 
 class ActionCoder(Protocol):
@@ -144,7 +151,9 @@ class Stage:
             return self._judge(transition)
         except VerifierError as error:
             return self._give_up(Outcome.VERIFIER_ERROR, error.message)
-        except MACHINE_FAILURES as error:
+        except (OperantError, OSError) as error:
+            if not is_machine_failure(error):
+                raise
             return self._give_up(Outcome.INFRA_ERROR, str(error))
 
     def _judge(self, transition: Transition) -> Ended:

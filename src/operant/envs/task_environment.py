@@ -7,6 +7,7 @@ off, what counts as success) and nothing of rewards beyond 1 for success, of spa
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,17 @@ if TYPE_CHECKING:
 __all__ = ["TaskEnvironment"]
 
 TREE_S = 15.0  # a crowded machine may be slow, which is nobody's failure
+
+
+@contextlib.contextmanager
+def _typed_failures() -> Iterator[None]:
+    """What nobody foresaw while a desktop is used or looked at is its failure, and costs no more than an episode."""
+    try:
+        yield
+    except (OperantError, OSError):
+        raise
+    except Exception as error:  # programs of the agent have a hand in everything that is read
+        raise DesktopError(f"something unexpected: {type(error).__name__}: {error}") from error
 
 
 class TaskEnvironment:
@@ -68,6 +80,7 @@ class TaskEnvironment:
             raise TaskError("no task has begun", hint="call begin(task) first")
         return self._task
 
+    @_typed_failures()
     def begin(self, task: Task, *, prepared: bool = False) -> Observation:
         """Set the task up (unless that was done already) and look."""
         if not prepared:
@@ -78,6 +91,7 @@ class TaskEnvironment:
         self._buttons.clear()
         return self._observe(self.desktop.frame())
 
+    @_typed_failures()
     def step(self, action: Action) -> Transition:
         """Do it. What no desktop could perform is a recorded invalid action, not an error."""
         if self._over:
@@ -100,6 +114,7 @@ class TaskEnvironment:
             self._observe(frame, error), 0.0, False, False, info={"invalid": error} if error else {}
         )
 
+    @_typed_failures()
     def reject(self, why: str) -> Transition:
         """The agent gave something that is no action: a step is spent, nothing is done."""
         if self._over:
@@ -116,8 +131,9 @@ class TaskEnvironment:
             return self.task.success.check(World(self.desktop, answer))
         except (VerifierError, DesktopError):
             raise  # a desktop that is gone is nobody's verdict
-        except (OperantError, OSError) as error:
-            raise VerifierError(f"{self.task.id}: the criteria could not be evaluated: {error}") from error
+        except Exception as error:  # what a criterion reads was made by programs of the agent
+            why = error if isinstance(error, OperantError) else f"{type(error).__name__}: {error}"
+            raise VerifierError(f"{self.task.id}: the criteria could not be evaluated: {why}") from error
 
     def _end(self, action: Action | None, *, terminated: bool, invalid: str | None = None) -> Transition:
         outcome, verdict = self._judge(action, terminated)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from operant.envs.stage import MACHINE_FAILURES, Coding, Stage
+from operant.envs.stage import Coding, Stage, is_machine_failure
 from operant.errors import DesktopClosed, OperantError, PoolExhausted
 from operant.tasks.task import Task
 
@@ -139,7 +139,7 @@ class Upcoming:
         with self._changed:
             if self._closed or coming not in self._coming:
                 return
-            if isinstance(error, DesktopClosed) or not isinstance(error, (*MACHINE_FAILURES, PoolExhausted)):
+            if isinstance(error, DesktopClosed) or not is_machine_failure(error):
                 self._fail(error)
                 return
             self.infra_errors += 1

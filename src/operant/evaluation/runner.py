@@ -21,7 +21,6 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool, Lease
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
-from operant.errors import OperantError
 from operant.evaluation.plan import Asked
 from operant.evaluation.run import Run, Settings
 from operant.rollout.episode import EpisodeResult
@@ -209,7 +208,7 @@ class _Evaluation:
     ) -> EpisodeResult:
         try:
             lease = prepared.result()
-        except (OperantError, OSError) as error:
+        except Exception as error:  # whatever a desktop could not be set up for, the other episodes go on
             if self.stop.is_set():
                 raise Stopped from error
             why = f"set-up: {type(error).__name__}: {getattr(error, 'message', error)}"

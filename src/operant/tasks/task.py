@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from operant.config.desktop import Profile
+from operant.errors import OperantError, SetupFailed
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.setup import SetupStep
 from operant.types import Difficulty
@@ -43,6 +44,13 @@ class Task:
     def begin(self, desktop: SandboxDesktop) -> None:
         """Bring a freshly reset desktop into this task's initial state."""
         desktop.use_profile(self.profile)
-        for step in self.setup:
-            step.apply(desktop)
-        desktop.settle()
+        try:
+            for step in self.setup:
+                step.apply(desktop)
+            desktop.settle()
+        except (OperantError, OSError):
+            raise
+        except (
+            Exception
+        ) as error:  # of a step of somebody's own, or of ours over something that was not foreseen
+            raise SetupFailed(f"{self.id}: the set-up raised {type(error).__name__}: {error}") from error
