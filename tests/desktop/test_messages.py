@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import struct
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -114,6 +117,92 @@ def test_a_damaged_answer_is_refused_or_read_but_never_anything_else(data: st.Da
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     with contextlib.suppress(MalformedMessage):
         Inbox().add(bytes(raw))
+
+
+def corpus() -> list[bytes]:
+    """Answers that real applications gave, and further types that D-Bus has."""
+    stream, found = (Path(__file__).parent / "recorded" / "answers.bin").read_bytes(), []
+    while stream:
+        body, _serial, fields = struct.unpack_from("<III", stream, 4)
+        size = 16 + fields + -fields % 8 + body
+        found.append(stream[:size])
+        stream = stream[size:]
+    item = (("a", "/b"), ("c", "/d"), ("e", "/f"), 1, 2, ["g"], "h", 3, "i", [4, 5])
+    found += [answered(ITEMS, ([item, item],)), answered("a{sv}", ({"a": ("i", -3), "b": ("as", ["x"])},))]
+    found += [answered("a{ss}", ({"DocURL": "x", "Title": "é"},)), answered("aai", ([[1, 2], [], [3]],))]
+    found += [
+        answered("a{oa{sv}}", ({"/a": {"b": ("v", ("d", 0.5))}},)),
+        answered("bytxnqdg", (True, 1, 2, 3, 4, 5, 0.1, "s")),
+    ]
+    return found
+
+
+def mutate(random: Random, raw: bytes, others: list[bytes]) -> bytes:
+    """One change or a few, of the kinds that break readers: bits, lengths, types, ends, pieces of something else."""
+    data = bytearray(raw)
+    for _ in range(random.randint(1, 3)):
+        at = random.randrange(len(data)) if data else 0
+        how = random.randrange(6)
+        if how == 0 and data:
+            data[at] ^= 1 << random.randrange(8)
+        elif how == 1:
+            data[at // 4 * 4 : at // 4 * 4 + 4] = struct.pack("<I", random.choice(LENGTHS) & 0xFFFFFFFF)
+        elif how == 2 and data:
+            data[at] = random.choice(b"ybnqiuxtdsogvah({)}l\x00\x01\xff")
+        elif how == 3:
+            del data[at : at + random.randint(1, 9)]
+        elif how == 4:
+            other = random.choice(others)
+            start = random.randrange(len(other))
+            data[at : at + random.randint(0, 9)] = other[start : start + random.randint(1, 60)]
+        else:
+            types = "".join(random.choices("ybnqiuxtdsogva({)}", k=random.randint(1, 8))).encode()
+            place = data.find(b"\x08\x01g\0")  # the signature of the body
+            if place >= 0:
+                data[place + 4 : place + 5 + len(types)] = bytes((len(types),)) + types
+    if random.random() < 0.7 and len(data) >= 16:  # a header whose sizes fit, so that the rest is read at all
+        fields = struct.unpack_from("<I", data, 12)[0] % 200
+        data[12:16] = struct.pack("<I", fields)
+        data[4:8] = struct.pack("<I", max(0, len(data) - 16 - fields - -fields % 8))
+    return bytes(data)
+
+
+LENGTHS = (0, 1, 3, 7, 8, 63, 255, 4096, 1 << 16, (1 << 24) - 1, 1 << 26, 0x7FFFFFFF, 0xFFFFFFFF, 0xFFFFFFF8)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_hundred_thousand_damaged_messages_are_read_or_refused() -> None:
+    random, originals = Random(15), corpus()
+    small = [raw for raw in originals if len(raw) < 2000]
+    read = refused = 0
+    for count in range(100_000):
+        raw = mutate(random, random.choice(originals if count % 50 == 0 else small), small)
+        try:
+            read += len(Inbox().add(raw))
+        except MalformedMessage:
+            refused += 1
+        except Exception as error:  # noqa: BLE001 - which one and on what is the finding
+            pytest.fail(f"message {count}: {type(error).__name__}: {error}: {raw[:200].hex()}")
+    assert read > 10_000
+    assert refused > 10_000
+
+
+@pytest.mark.parametrize(
+    "signature", ["a{ass}", "a{vs}", "a{(i)s}", "a{sss}", "a{s}", "{ss}", "(i}", "a{ss)", "a", "()"]
+)
+def test_types_that_there_can_not_be_are_refused(signature: str) -> None:
+    raw = answered("s" * len(signature), ("a" * 8,) * len(signature))
+    raw = raw.replace(b"s" * len(signature), signature.encode(), 1)
+    with pytest.raises(MalformedMessage):
+        Inbox().add(raw)
+
+
+def test_keys_that_can_not_be_hashed_are_refused() -> None:
+    """They raised TypeError: an array of one entry, whose key is an array of one number."""
+    raw = answered("uuuiib", (12, 0, 4, 1, 2, False)).replace(b"uuuiib", b"a{aii}", 1)
+    with pytest.raises(MalformedMessage):
+        Inbox().add(raw)
 
 
 def test_a_message_that_says_it_is_huge_is_refused_at_once() -> None:

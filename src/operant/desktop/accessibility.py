@@ -56,6 +56,7 @@ MULTI_LINE = "multi line"
 FOCUS_S = 1.0  # how long an application may take to tell which widget has the focus
 MOST_LINES = 200  # of a text whose places are asked for
 MAX_NAME = 10_000  # characters of a name that are kept
+MOST_CACHED = 20_000  # widgets of a cache that are looked at
 DEEPEST = 200  # widgets within widgets
 #: The types of answers, as D-Bus writes them.
 OBJECTS = "a(so)"
@@ -354,7 +355,7 @@ class Accessibility:
                 for (_, path), _app, (
                     _,
                     parent,
-                ), index, count, interfaces, name, role, description, states in items
+                ), index, count, interfaces, name, role, description, states in items[:MOST_CACHED]
             ]
         except BusError:
             return []
