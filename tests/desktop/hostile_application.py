@@ -142,7 +142,7 @@ def answer(mode: str, name: str, member: str, path: str) -> tuple[str, bytes]:
     if mode == "negative" and member == "GetItems":
         return f"a{ITEM}", items(name, 50, chain=False)
     if mode == "huge" and member == "GetItems":
-        return f"a{ITEM}", items(name, 60_000, chain=False)
+        return f"a{ITEM}", items(name, 25_000, chain=False)
     if mode == "long" and member == "Get":
         return "v", b"\x01s\0\0" + text("x" * 12_000_000)
     if mode == "chain" and member == "GetItems":
