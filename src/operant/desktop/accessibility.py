@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import socket
 import time
 from collections import Counter
@@ -62,7 +61,6 @@ DEEPEST = 200  # widgets within widgets
 OBJECTS = "a(so)"
 CACHE_ITEMS = "a((so)(so)(so)iiassusau)"
 NUMBERS = frozenset("ynqiuxtd")
-BUS_NAME = re.compile(r":[\w.-]{1,254}|[A-Za-z_-][\w-]*(\.[\w-]+)+", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -224,14 +222,13 @@ class Accessibility:
             )
         except BusError as error:
             raise AccessibilityError(f"the accessibility registry failed: {error}") from error
-        # Any program may have itself listed under any name; the bus would drop us for asking a name that can't be.
-        present = {destination for destination, _path in children if BUS_NAME.fullmatch(destination)}
+        present = {destination for destination, _path in children}
         for gone in self._applications.keys() - present:
             self._forget(gone)
         new = [destination for destination in present if destination not in self._applications]
         calls = []
         for destination in new:
-            calls.append(Call(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,), "u"))
+            calls.append(Call(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,), answer="u"))
             calls.append(_get(destination, ROOT, ACCESSIBLE, "Name"))
             calls.append(
                 Call(destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress", answer="s")
@@ -419,10 +416,10 @@ class Accessibility:
             to = (application.destination, widget.path)
             if COMPONENT in widget.interfaces:
                 asked.append((widget, "box"))
-                calls.append(Call(*to, COMPONENT, "GetExtents", "u", (SCREEN,), "(iiii)"))
+                calls.append(Call(*to, COMPONENT, "GetExtents", "u", (SCREEN,), answer="(iiii)"))
             if TEXT in widget.interfaces and widget.role in SPOKEN:
                 asked.append((widget, "text"))
-                calls.append(Call(*to, TEXT, "GetText", "ii", (0, MAX_TEXT), "s"))
+                calls.append(Call(*to, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"))
             if VALUE in widget.interfaces:
                 asked.append((widget, "value"))
                 calls.append(_get(*to, VALUE, "CurrentValue"))
@@ -463,7 +460,7 @@ class Accessibility:
                             "GetRangeExtents",
                             "iiu",
                             bounds,
-                            "iiii",
+                            answer="iiii",
                         )
                     )
                 start += len(line) + 1
@@ -556,7 +553,7 @@ def _common(
 
 
 def _get(destination: str, path: str, interface: str, name: str) -> Call:
-    return Call(destination, path, PROPERTIES, "Get", "ss", (interface, name), "v")
+    return Call(destination, path, PROPERTIES, "Get", "ss", (interface, name), answer="v")
 
 
 def _text(answer: tuple[Any, ...] | BusError) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import collections
 import itertools
+import re
 import select
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from operant.desktop.messages import Answer, Inbox, MalformedMessage, encode_call
@@ -21,6 +22,8 @@ from operant.errors import AccessibilityError
 __all__ = ["ApplicationGone", "Bus", "BusError", "Call"]
 
 MOST_BYTES = 1 << 27  # of the answers to calls that are made together
+NAME = re.compile(r":[\w.-]{1,254}|[A-Za-z_-][\w-]*(\.[\w-]+)+", re.ASCII)
+PATH = re.compile(r"/|(/\w+)+", re.ASCII)
 IN_FLIGHT = 64  # replies to more than a few hundred calls overflow the sockets on the way
 
 
@@ -38,7 +41,7 @@ class Call:
     member: str
     signature: str | None = None
     body: tuple[Any, ...] = ()
-    answer: str = ""
+    answer: str = field(kw_only=True)
 
 
 class BusError(Exception):
@@ -100,12 +103,19 @@ class Bus:
         while queue or waiting:
             while queue and len(waiting) < IN_FLIGHT:
                 index, call = queue.popleft()
+                if not self._direct and not (NAME.fullmatch(call.destination) and PATH.fullmatch(call.path)):
+                    answers[index] = BusError(
+                        "no such name can be on a bus"
+                    )  # which would drop us for asking
+                    continue
                 serial = next(self._serials)
                 outgoing += encode_call(
                     serial, call.path, call.interface, call.member,
                     None if self._direct else call.destination, call.signature, call.body,
                 )  # fmt: skip
                 waiting[serial] = index
+            if not waiting:
+                break
             self._send(outgoing, deadline)
             for answer in self._receive(deadline):
                 found = waiting.pop(answer.serial, None)

@@ -70,14 +70,14 @@ class FocusFinder:
         """The names on the bus under which a process shows its widgets."""
         try:
             # Calling the registry would start it where no program has needed it so far.
-            if not bus.call(Call(*DAEMON, "NameHasOwner", "s", (REGISTRY,)), deadline)[0]:
+            if not bus.call(Call(*DAEMON, "NameHasOwner", "s", (REGISTRY,), answer="b"), deadline)[0]:
                 return []
-            (children,) = bus.call(Call(REGISTRY, ROOT, ACCESSIBLE, "GetChildren"), deadline)
+            (children,) = bus.call(Call(REGISTRY, ROOT, ACCESSIBLE, "GetChildren", answer="a(so)"), deadline)
         except BusError:
             return []
         present = {str(owner) for owner, _path in children}
         new = sorted(present - self._pids.keys())
-        calls = [Call(*DAEMON, "GetConnectionUnixProcessID", "s", (owner,)) for owner in new]
+        calls = [Call(*DAEMON, "GetConnectionUnixProcessID", "s", (owner,), answer="u") for owner in new]
         self._pids = {owner: known for owner, known in self._pids.items() if owner in present}
         for owner, answer in zip(new, bus.call_all(calls, deadline), strict=True):
             if not isinstance(answer, BusError):  # else it is gone since it was listed
@@ -96,7 +96,9 @@ def find_focused(bus: Bus, application: str, deadline: float) -> FocusedWidget |
             for child, states in zip(children, _states(bus, children, deadline), strict=True)
             if "showing" in states or "focused" in states
         ]
-        roles = bus.call_all([Call(*child, ACCESSIBLE, "GetRole") for child, _ in shown], deadline)
+        roles = bus.call_all(
+            [Call(*child, ACCESSIBLE, "GetRole", answer="u") for child, _ in shown], deadline
+        )
         level = []
         for (child, states), answer in zip(shown, roles, strict=True):
             role = "unknown" if isinstance(answer, BusError) else role_name(answer[0])
@@ -112,7 +114,9 @@ def find_focused(bus: Bus, application: str, deadline: float) -> FocusedWidget |
 
 
 def _children(bus: Bus, widgets: Sequence[Place], deadline: float) -> list[Place]:
-    answers = bus.call_all([Call(*one, ACCESSIBLE, "GetChildren") for one in widgets], deadline)
+    answers = bus.call_all(
+        [Call(*one, ACCESSIBLE, "GetChildren", answer="a(so)") for one in widgets], deadline
+    )
     return [
         (str(owner), str(path))
         for answer in answers
@@ -122,7 +126,7 @@ def _children(bus: Bus, widgets: Sequence[Place], deadline: float) -> list[Place
 
 
 def _states(bus: Bus, widgets: Sequence[Place], deadline: float) -> list[frozenset[str]]:
-    answers = bus.call_all([Call(*one, ACCESSIBLE, "GetState") for one in widgets], deadline)
+    answers = bus.call_all([Call(*one, ACCESSIBLE, "GetState", answer="au") for one in widgets], deadline)
     return [
         frozenset() if isinstance(answer, BusError) or not answer else state_names(answer[0])
         for answer in answers
