@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "coming_from.md"
-OPEN_ISSUES = {15, 16, 17, 18, 19, 20, 21}
+OPEN_ISSUES = {16, 17, 18, 19, 20, 21}
 TEST_ID = re.compile(r"tests/[\w/]+\.py(?:::\w+)+")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#([\w-]+))?\)")
 
@@ -111,6 +112,14 @@ def test_code_style_commands() -> None:
     assert re.search(r"ruff check --fix-only .*\n.*ruff format \.", said("format"))
     for command in ("ruff format --check .", "ruff check .", "mypy", "pytest"):
         assert command in said("check")
+
+
+def test_citation() -> None:
+    """002, "Citation": what a paper cites, in the form that tools read."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)
+    assert cited["title"].startswith("Operant")
+    assert cited.get("license", "MIT") == "MIT"
 
 
 def anchors(page: Path) -> set[str]:
