@@ -351,6 +351,7 @@ def test_neither_the_focus_nor_a_tree_makes_us_a_screen_reader(
 ) -> None:
     """GTK asks screen readers about every key and waits for the answer, which makes typing slow."""
     desktop.launch("mousepad")
+    desktop.files.write("heard.txt", "")
     desktop.start(["sh", "-c", "exec dbus-monitor --session > heard.txt"])
     eventually(lambda: b"NameAcquired" in desktop.files.read("heard.txt"))
     desktop.perform(Action.type("aa bb"))
