@@ -318,10 +318,9 @@ def path_entered(view: View, folder: str, file: str) -> Action:
         return Action.wait()
     text = entry.text or ""
     if text == f"{folder}/{file}":
-        # The dialog takes a moment to go away.
-        if view.last == Action.type(file + "\n"):
-            return Action.wait()
-        return PATIENT if view.last == Action.wait() else Action.key("enter")
+        # The dialog takes half a second to go away, and longer on a busy machine: another Enter would reach the text.
+        longer = {Action.type(file + "\n"): Action.wait(), Action.wait(): PATIENT, PATIENT: Action.wait(1.0)}
+        return longer.get(view.last, Action.key("enter")) if view.last is not None else Action.key("enter")
     if text == f"{folder}/":
         return Action.type(file + "\n")
     if text == folder:

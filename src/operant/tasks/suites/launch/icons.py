@@ -141,6 +141,20 @@ def folder_made(name: str) -> Step:
     return step
 
 
+def folder_made_in(place: str, name: str, open_it: Step) -> Step:
+    """Make a folder in a window of the file manager that ``open_it`` opens."""
+
+    def step(view: View) -> Action | None:
+        if view.desktop.files.exists(f"{place}/{name}") and window_of(view, FILES) is not None:
+            return None
+        entering = name_entered(view, "Creating New Folder", name)
+        if entering is not None:
+            return entering
+        return open_it(view) or in_front(view, FILES) or Action.key("ctrl", "shift", "n")
+
+    return step
+
+
 # Tasks.
 
 
@@ -295,17 +309,7 @@ class NewFolderInManager(Desk):
         return AllOf(of=(DirectoryContains(path=".", names=(f"{p.folder}/",)), window, *untouched(p.files)))
 
     def oracle(self, p: Params) -> Oracle:
-        open_it = opened(FILES)
-
-        def step(view: View) -> Action | None:
-            if view.desktop.files.exists(p.folder) and window_of(view, FILES) is not None:
-                return None
-            entering = name_entered(view, "Creating New Folder", p.folder)
-            if entering is not None:
-                return entering
-            return open_it(view) or in_front(view, FILES) or Action.key("ctrl", "shift", "n")
-
-        return Steps([step])
+        return Steps([folder_made_in(".", p.folder, opened(FILES))])
 
 
 class RenameIcon(Desk):
@@ -372,17 +376,7 @@ class FolderInFolder(Desk):
         return AllOf(of=(made, *untouched(p.files)))
 
     def oracle(self, p: Params) -> Oracle:
-        open_it = icon_opened(p.outer, FILES, p.outer)
-
-        def step(view: View) -> Action | None:
-            if view.desktop.files.exists(f"{p.outer}/{p.inner}"):
-                return None
-            entering = name_entered(view, "Creating New Folder", p.inner)
-            if entering is not None:
-                return entering
-            return open_it(view) or in_front(view, FILES) or Action.key("ctrl", "shift", "n")
-
-        return Steps([step])
+        return Steps([folder_made_in(p.outer, p.inner, icon_opened(p.outer, FILES, p.outer))])
 
 
 TEMPLATES: tuple[type[Template], ...] = (
