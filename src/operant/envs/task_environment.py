@@ -7,6 +7,7 @@ off, what counts as success) and nothing of rewards beyond 1 for success, of spa
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TaskEnvironment"]
 
+LATE_S = 3.0  # how long programs that are at work at the end of an episode are waited for
+AT_WORK_S = 0.05  # a desktop that settles sooner had nothing to do
 TREE_S = 15.0  # a crowded machine may be slow, which is nobody's failure
 
 
@@ -157,12 +160,24 @@ class TaskEnvironment:
             return Outcome.FAILURE, Verdict(False, "the agent declared failure")
         answer = action.text if action is not None and action.kind is ActionKind.ANSWER else None
         try:
-            verdict = self.verify(answer)
+            verdict = self._settled_verdict(answer)
         except VerifierError as error:
             return Outcome.VERIFIER_ERROR, Verdict(False, str(error))
         if verdict:
             return Outcome.SUCCESS, verdict
         return Outcome.FAILURE if terminated else Outcome.TRUNCATED, verdict
+
+    def _settled_verdict(self, answer: str | None) -> Verdict:
+        """A program that is still at work (one that has been opened and has no window yet) is waited for, briefly."""
+        verdict = self.verify(answer)
+        settle = getattr(self.desktop, "settle", None)  # a live screen has nothing of the kind
+        deadline = time.monotonic() + LATE_S
+        while not verdict and settle is not None and (began := time.monotonic()) < deadline:
+            settle()
+            if time.monotonic() - began < AT_WORK_S:
+                break
+            verdict = self.verify(answer)
+        return verdict
 
     def _finish(
         self,
