@@ -6,8 +6,9 @@ import contextlib
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,15 +65,16 @@ def served(root: Path, **parts: Any) -> Iterator[Served]:
 
 @dataclass
 class Browser:
-    """Pages, and everything that they complained about."""
+    """Pages, each in a browser of its own so that one that hangs holds no other up, and what they complained about."""
 
-    chromium: Any
+    launch: Callable[[], Any]
     complaints: list[str] = field(default_factory=list)
 
     @contextlib.contextmanager
     def page(self, size: tuple[int, int]) -> Iterator[Page]:
         phone = size[0] < 600
-        context = self.chromium.new_context(
+        browser = self.launch()
+        context = browser.new_context(
             viewport={"width": size[0], "height": size[1]}, is_mobile=phone, has_touch=phone
         )
         page = context.new_page()
@@ -82,7 +84,7 @@ class Browser:
         try:
             yield page
         finally:
-            context.close()
+            browser.close()
 
     def _hear(self, message: Any) -> None:
         if message.type in LOUD:
@@ -94,8 +96,4 @@ def chromium() -> Iterator[Browser]:
     program = shutil.which("chromium")
     assert program is not None, "apt-get install chromium (requirements/apt.txt)"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        try:
-            yield Browser(browser)
-        finally:
-            browser.close()
+        yield Browser(partial(playwright.chromium.launch, executable_path=program, args=FLAGS))
