@@ -61,7 +61,10 @@ class Timer:
         ({"width": "wide"}, "width"),
         ({"width": 800.5}, "width"),
         ({"wdith": 800}, "width"),
-        ({"monitors": [{"x": 0, "y": 0, "width": 9999, "height": 100}]}, "monitor 0"),
+        (
+            {"width": 1280, "height": 800, "monitors": [{"x": 0, "y": 0, "width": 9999, "height": 100}]},
+            "monitor 0",
+        ),
         ({"monitors": [{"x": -1, "y": 0, "width": 100, "height": 100}]}, "x"),
         ({"monitors": "two"}, "monitors"),
         ({"environment": {"A=B": "c"}}, "environment"),
