@@ -23,7 +23,7 @@ __all__ = ["check_shell", "name_widgets", "start_shell", "wait_for_icons", "wait
 #: What is started, the package of each, and the type of window that it shows.
 PANEL, ICONS = ("lxpanel", "--profile", "operant"), ("pcmanfm", "--desktop", "--profile", "operant")
 PACKAGES = {PANEL[0]: "lxpanel", ICONS[0]: "pcmanfm"}
-LOOK_S = 0.02  # longest wait between two looks for a window
+LOOK_S = 0.003  # longest wait between two looks for a window
 READY = "full desktops need lxpanel and pcmanfm"
 
 
