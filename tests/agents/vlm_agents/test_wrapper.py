@@ -258,7 +258,7 @@ def test_what_cannot_be_loaded_says_why(tiny: Tiny, tmp_path: Path) -> None:
     assert caught.value.hint == "did you mean 'lora_alpha'?"
     with pytest.raises(ModelError, match="target_modules"):
         VLMWrapper(tiny("llava"), use_lora=True, lora_config={"target_modules": ["no_such_layer"]})
-    with pytest.raises(ConfigError, match="no device .cuda:7"):
+    with pytest.raises(ConfigError, match="there is no device 'cuda:7'"):
         VLMWrapper(tiny("llava"), device="cuda:7")
     with pytest.raises(ModelError, match="families: qwen2_vl"):
         build_tiny_vlm(tmp_path / "x", "gpt")
