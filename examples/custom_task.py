@@ -10,9 +10,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from operant.apps.moves import Milestone, Milestones
+from operant.apps.view import View
 from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep
 from operant.tasks.template import Params, Template
 from operant.testing import FakeDesktop, check_task

@@ -109,7 +109,7 @@ class ApplicationError(OperantError):
 
 
 class UnknownApplication(ApplicationError):
-    """No program of that name is inside the desktop."""
+    """No application of that name is known, or no program of that name is inside the desktop."""
 
 
 class ApplicationExited(ApplicationError):

@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
 import operant.envs
+from operant.apps.view import View
 from operant.config.desktop import DesktopConfig
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.flat import FlatActions, FlatDesktop
@@ -29,7 +30,6 @@ from operant.errors import (
     VerifierError,
 )
 from operant.tasks.criteria.base import Criterion, Verdict, World
-from operant.tasks.oracle import View
 from operant.tasks.setup import Run
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.testing.fake_tasks import FillField, PressButton

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from operant.apps.view import View
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.rewards import Progress, Reward
 from operant.envs.vector import DesktopVectorEnv
-from operant.tasks.oracle import View
 from operant.types import Action
 
 pytestmark = pytest.mark.x11

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from operant.apps.view import View
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.reward_terms import ActionEffect, make_term
 from operant.envs.rewards import Moment, Potential, Reward, RewardTerm, StepCost
 from operant.envs.vector import DesktopVectorEnv
 from operant.errors import ConfigError, DesktopDied, RewardError
-from operant.tasks.oracle import View
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.testing.fake_tasks import PressButton
 from operant.types import Action, Point

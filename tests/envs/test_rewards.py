@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from operant.apps.view import View
 from operant.config.desktop import DesktopConfig
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.reward_terms import make_term
@@ -24,7 +25,6 @@ from operant.envs.rewards import (
 from operant.errors import VerifierError
 from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.criteria.combine import AllOf, AnyOf, Not
-from operant.tasks.oracle import View
 from operant.tasks.setup import Launch
 from operant.tasks.task import Task
 from operant.testing.fake_desktop import FakeDesktop

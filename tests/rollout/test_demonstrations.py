@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+from operant.apps.view import View
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ResultsError
 from operant.rollout.demonstrations import Apprentice, Recording, list_demonstrations, read_demonstration
 from operant.rollout.loop import run_episode
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.testing import FakeDesktop
 from operant.testing.fake_tasks import PressButton, PressInOrder
 from operant.types import Action, Observation, Point

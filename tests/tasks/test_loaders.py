@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from operant.apps.view import View
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import TaskError
 from operant.tasks.criteria import AllOf, Answer, FileEquals, FileExists, WindowTitle, World
 from operant.tasks.loaders import load_tasks, load_templates
-from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, WriteFile
 from operant.tasks.task import Task
 from operant.types import Action, Difficulty, Outcome

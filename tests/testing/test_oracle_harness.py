@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from operant.apps.moves import Milestones
+from operant.apps.view import View
 from operant.errors import TaskError
 from operant.tasks.criteria.base import Criterion, Verdict, World
-from operant.tasks.oracle import Milestones, View
 from operant.tasks.template import Template
 from operant.testing import FAKE_TEMPLATES, FakeDesktop, check_task
 from operant.testing.fake_tasks import PressButton

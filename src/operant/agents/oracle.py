@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from operant.agents.base import PrivilegedAgent
+from operant.apps.view import View
 from operant.errors import AgentError
-from operant.tasks.oracle import View
 from operant.types import Action, Observation
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from typing import Any
 
 from operant.agents.base import TaskView
 from operant.agents.random_agent import RandomAgent
+from operant.apps.view import View
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.task_environment import TaskEnvironment
 from operant.envs.vector import DesktopVectorEnv
 from operant.errors import OperantError
-from operant.tasks.oracle import View
 from operant.tasks.suites import load_suite
 from operant.tasks.template import Template
 from operant.types import Action, Outcome, Size

@@ -9,10 +9,10 @@ from __future__ import annotations
 import difflib
 import math
 
+from operant.apps.view import View
 from operant.config.imported import imported
 from operant.envs.rewards import Moment, Potential, RewardTerm
 from operant.errors import ConfigError, TaskError
-from operant.tasks.oracle import View
 from operant.types import ActionKind, Observation, Point
 
 __all__ = ["TERMS", "ActionEffect", "PointerNearer", "Weighted", "make_term"]

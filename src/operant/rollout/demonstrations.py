@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from operant.agents.base import PrivilegedAgent, TaskView
 from operant.agents.circles import goes_in_circles
+from operant.apps.view import View
 from operant.errors import ActionNotExpressible, AgentError, OperantError, ResultsError
-from operant.tasks.oracle import View
 from operant.types import Action, Observation
 
 if TYPE_CHECKING:

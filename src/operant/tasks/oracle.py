@@ -1,162 +1,21 @@
-"""Oracles: who can show how a task is done, through the same actions that an agent has.
+"""Oracles: they show how a task is done, through the same actions that an agent has.
 
 An oracle is asked for the next action in whatever state the desktop is in, so it can also label states that
 a learner got itself into. It may look at everything (windows, widgets, files), but only acts like an agent;
-it never writes the result. ``Milestones`` is the usual way to write one.
+it never writes the result. ``operant.apps.moves`` has what oracles are made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from operant.errors import AccessibilityError, TaskError
-from operant.types import Action, Node, Point, Size, Window
+from operant.apps.view import View
+from operant.types import Action
 
-if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
-
-__all__ = ["Milestone", "Milestones", "Oracle", "View"]
-
-
-class View:
-    """What an oracle sees in one moment; everything is read at most once."""
-
-    def __init__(self, desktop: SandboxDesktop, last: Action | None = None) -> None:
-        self.desktop = desktop
-        self.last = last
-        """The action before, which leaves things that no look can tell: a selection, a key held down."""
-        self.size: Size = desktop.size
-        self._windows: list[Window] | None = None
-        self._trees: dict[str, Node] = {}
-
-    # Windows.
-
-    @property
-    def windows(self) -> list[Window]:
-        """Top-level windows from the bottom of the stack to the top."""
-        if self._windows is None:
-            self._windows = self.desktop.windows()
-        return self._windows
-
-    @property
-    def focused(self) -> Window | None:
-        return next((window for window in self.windows if window.focused), None)
-
-    def window(self, title: str | None = None, *, wm_class: str | None = None) -> Window | None:
-        """The topmost window whose title contains that text and whose class is that one."""
-        for window in reversed(self.windows):
-            if (title is None or title in window.title) and (wm_class is None or window.wm_class == wm_class):
-                return window
-        return None
-
-    # Widgets.
-
-    def tree(self, app: str | None = None) -> Node:
-        """The widgets of the focused window, or of a named application; an empty tree if there are none."""
-        key = app or ""
-        if key not in self._trees:
-            try:
-                self._trees[key] = self.desktop.accessibility(app=app)
-            except AccessibilityError:
-                self._trees[key] = Node("desktop frame", "", frozenset(), None)
-        return self._trees[key]
-
-    def widgets(
-        self,
-        role: str | None = None,
-        name: str | None = None,
-        *,
-        text: str | None = None,
-        state: str | None = None,
-        app: str | None = None,
-    ) -> list[Node]:
-        """All shown widgets with that role, name, text and state that have a place on the screen."""
-        return [
-            node
-            for node in self.tree(app).walk()
-            if role in (None, node.role)
-            and name in (None, node.name)
-            and text in (None, node.text)
-            and (state is None or state in node.states)
-            and node.box is not None
-        ]
-
-    def widget(self, role: str | None = None, name: str | None = None, **more: str | None) -> Node | None:
-        """The first of them."""
-        found = self.widgets(role, name, **more)
-        return found[0] if found else None
-
-    # Other state.
-
-    def read(self, path: str) -> str | None:
-        """A file's text, or None if there is no such file."""
-        try:
-            return self.desktop.files.read_text(path)
-        except OSError:
-            return None
-
-    def clipboard(self) -> str | None:
-        return self.desktop.clipboard.get()
-
-    # Actions on what was found.
-
-    def point(self, x: float, y: float) -> Point:
-        """A pixel as a point, brought onto the screen if it lies outside."""
-        column = min(max(int(x), 0), self.size.width - 1)
-        row = min(max(int(y), 0), self.size.height - 1)
-        return Point.from_pixel(column, row, self.size)
-
-    def centre(self, node: Node) -> Point:
-        if node.box is None:
-            raise TaskError(f"the {node.role} {node.name!r} has no place on the screen")
-        x, y, width, height = node.box
-        return self.point(x + width / 2, y + height / 2)
-
-    def click(self, node: Node | None, **more: object) -> Action:
-        """Click in the middle of a widget."""
-        if node is None:
-            raise TaskError("the oracle did not find the widget that it wants to click")
-        return Action.click(self.centre(node), **more)
+__all__ = ["Oracle"]
 
 
 class Oracle(Protocol):
     """Says the next action; ``Action.done()`` (or an answer) when there is nothing left to do."""
 
     def act(self, view: View) -> Action: ...
-
-
-@dataclass(frozen=True)
-class Milestone:
-    """A state on the way, how to tell that it is reached, and the action that leads to it from the one before.
-
-    ``act`` may be asked repeatedly until the milestone is reached, so it can take several actions to get there
-    (type a text letter by letter, press one button after another).
-    """
-
-    name: str
-    reached: Callable[[View], bool]
-    act: Callable[[View], Action]
-
-
-@dataclass(frozen=True)
-class Milestones:
-    """An oracle that looks which milestone was reached last and heads for the next one.
-
-    Milestones are tried from the last to the first, so that an early one need not stay true: a menu that was
-    opened may be closed again once the dialog behind it is there.
-    """
-
-    path: Sequence[Milestone]
-    finish: Action = field(default_factory=Action.done)
-
-    def act(self, view: View) -> Action:
-        following = 0
-        for index in range(len(self.path) - 1, -1, -1):
-            if self.path[index].reached(view):
-                following = index + 1
-                break
-        if following == len(self.path):
-            return self.finish
-        return self.path[following].act(view)

@@ -17,8 +17,8 @@ from operant.tasks.criteria.parse import build, nearest, parse_criterion
 from operant.types import Action, ActionKind, Button, Node
 
 if TYPE_CHECKING:
+    from operant.apps.view import View
     from operant.desktop.sandbox import SandboxDesktop
-    from operant.tasks.oracle import View
 
 __all__ = ["Script", "parse_script"]
 

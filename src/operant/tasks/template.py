@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from operant.apps.moves import Goals
 from operant.config.desktop import Profile
 from operant.errors import TaskError
+from operant.tasks.changes import Change, Scope, after
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
@@ -26,7 +28,7 @@ Params = SimpleNamespace
 
 
 class Template(ABC):
-    """One task of a suite. Subclass it, fill in the class attributes, and write the four methods.
+    """One task of a suite. Subclass it, fill in the class attributes, and say what is there before and what changes.
 
     ``instructions`` are phrasings with ``{parameter}`` blanks; a seed picks one. Held-out instances are told apart by a
     drawn word or number that their instruction shows, or by ``heldout_instructions``, phrasings that training never uses.
@@ -41,6 +43,7 @@ class Template(ABC):
     heldout_instructions: ClassVar[tuple[str, ...]] = ()
     unseen: ClassVar[bool] = False
     profile: ClassVar[Profile] = "bare"
+    scope: ClassVar[Scope] = "folders"
     max_steps: ClassVar[int | None] = None
 
     @abstractmethod
@@ -48,16 +51,20 @@ class Template(ABC):
         """Everything that differs between instances."""
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
-        """The initial state."""
+        """The state before."""
         return ()
 
-    @abstractmethod
-    def success(self, p: Params) -> Criterion:
-        """How it is known that the task is done."""
+    def changes(self, p: Params) -> Sequence[Change]:
+        """What is different when the task is done. Success criterion and oracle follow from it."""
+        return ()
 
-    @abstractmethod
+    def success(self, p: Params) -> Criterion:
+        """How it is known that the task is done. Write it where ``changes`` cannot say it."""
+        return after(self.setup(p), self.changes(p), self.scope)
+
     def oracle(self, p: Params) -> Oracle:
-        """Who can show how it is done."""
+        """How it is done. Write it where the goals of ``changes``, one after another, are not the way."""
+        return Goals([change.goal for change in self.changes(p)])
 
     def instance(self, seed: int, split: str = "train") -> Task:
         """The task that this seed makes of the template."""

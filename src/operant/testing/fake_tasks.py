@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from operant.apps.moves import Milestone, Milestones
+from operant.apps.view import View
 from operant.errors import AccessibilityError
 from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty

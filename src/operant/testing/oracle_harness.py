@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from operant.apps.view import View
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import OperantError, TaskError
-from operant.tasks.oracle import View
 from operant.tasks.task import Task
 from operant.types import Action, Difficulty, Outcome, Transition
 

@@ -7,8 +7,8 @@ import torch
 
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
 from operant.agents.hierarchical.policy import HierarchicalPolicy
+from operant.apps.view import View
 from operant.envs.task_environment import TaskEnvironment
-from operant.tasks.oracle import View
 from operant.testing import FakeDesktop
 from operant.testing.fake_tasks import FAKE_TEMPLATES
 from operant.types import Action, Observation

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, FileContains
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.suites.core.browser_moves import (
     SITE,
     BrowserTask,

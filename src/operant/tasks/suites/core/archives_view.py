@@ -7,11 +7,11 @@ import zipfile
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from operant.apps.moves import SELECT_ALL
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, CommandOutput, Criterion
-from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, SetupStep
 from operant.tasks.suites.core.files_view import HOME, Goal, once, says_name, steps, unread
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, Node
 

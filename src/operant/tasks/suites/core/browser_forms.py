@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from operant.apps.moves import Milestone
 from operant.tasks.criteria import Criterion
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Oracle
+from operant.tasks.oracle import Oracle
 from operant.tasks.suites.core.browser_moves import (
     BrowserTask,
     Pages,

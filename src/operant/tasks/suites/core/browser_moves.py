@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from operant.apps.moves import SELECT_ALL, Milestone
+from operant.apps.view import View
 from operant.tasks.criteria import FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, View
 from operant.tasks.setup import OpenPage, Run, SetupStep, WriteFile
 from operant.tasks.suites.core.browser_pages import listed, stored
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, ActionKind, Button, Node
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from operant.apps.moves import Milestone
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, FileContains
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.suites.core.browser_moves import (
     SITE,
     BrowserTask,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from operant.apps.moves import Milestone, Milestones
+from operant.apps.view import View
 from operant.tasks.criteria import Accessible, AllOf, Answer, ClipboardEquals, Criterion
 from operant.tasks.draw import Draw, is_heldout_number
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.keypad import (
     Keypad,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from operant.apps.moves import Milestone, Milestones
+from operant.apps.view import View
 from operant.tasks.criteria import Accessible, AllOf, ClipboardEquals, Criterion, FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.calculator import (
     MODULES,

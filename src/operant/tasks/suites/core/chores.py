@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from operant.apps import openbox
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, FileEquals, WindowAbsent
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core import frames
 from operant.tasks.suites.core.calculator import SIZE, shows
 from operant.tasks.suites.core.editor_desk import BOTTOM, COPY, PASTE, SAVE, UNDO
 from operant.tasks.suites.core.keypad import Keypad, button, chain, operands, shown
@@ -187,7 +188,7 @@ class Closing:
         for name in self.notes:
             window = view.window(name, wm_class="Mousepad")
             if window is not None:
-                return frames.press(view, window, "close")
+                return openbox.press(view, window, "close")
         focused = view.focused
         if (focused is None or focused.wm_class != "Galculator") and shown(view) not in ("", "0"):
             return view.click(button(view, "AC"))

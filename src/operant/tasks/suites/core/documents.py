@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from operant.apps.moves import SELECT_ALL, Milestone, Milestones
+from operant.apps.view import View
 from operant.tasks.criteria import (
     Accessible,
     AllOf,
@@ -17,7 +19,7 @@ from operant.tasks.criteria import (
     WindowAbsent,
 )
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep
 from operant.tasks.suites.core import editor_desk as editor
 from operant.tasks.suites.core.documents_desk import (
@@ -42,7 +44,6 @@ from operant.tasks.suites.core.documents_desk import (
     viewer_starting,
     with_word,
 )
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, ActionKind, Difficulty
 

@@ -10,15 +10,15 @@ import configparser
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from operant.apps.moves import SELECT_ALL, Milestone
+from operant.apps.view import View
 from operant.tasks.criteria import (
     Accessible,
     Criterion,
 )
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, View
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core import editor_desk as editor
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, Node, Point, Window
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from operant.apps.moves import SELECT_ALL
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, ActionKind, Node, Point, Window
 

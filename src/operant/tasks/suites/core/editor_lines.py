@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from operant.apps.moves import SELECT_ALL
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Answer, ClipboardEquals, Criterion
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.suites.core.editor_desk import (
     BOTTOM,
     COPY,
@@ -41,7 +43,6 @@ from operant.tasks.suites.core.editor_desk import (
     whole_line,
     without_line,
 )
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, ActionKind, Difficulty
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from operant.apps.view import View
 from operant.tasks.criteria import Criterion
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.suites.core.editor_desk import (
     BOTTOM,
     CUT,

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from operant.apps.moves import SELECT_ALL
+from operant.apps.view import View
 from operant.tasks.criteria import Accessible, AllOf, Criterion, Not
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.suites.core.editor_desk import (
     BOTTOM,
     COPY,
@@ -37,7 +39,6 @@ from operant.tasks.suites.core.editor_desk import (
     unchanged,
     whole_line,
 )
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 

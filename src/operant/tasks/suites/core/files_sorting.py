@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, DirectoryContains, FileEquals, FileNotExists
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import SetupStep, WriteFile
 from operant.tasks.suites.core.files import messy
 from operant.tasks.suites.core.files_view import (

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from operant.apps.moves import SELECT_ALL
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, DirectoryContains, FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, MakeDirectory, SetupStep, WriteFile
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, ActionKind, Button, Node, Point
 

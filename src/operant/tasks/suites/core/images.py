@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
+from operant.apps.moves import SELECT_ALL
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Answer, Criterion, DirectoryContains, ImageSimilar, WindowTitle
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.files_view import (
     HOME,
@@ -27,7 +29,6 @@ from operant.tasks.suites.core.files_view import (
     steps,
     unread,
 )
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty, Node
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from operant.apps.view import View
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import View
 from operant.types import Action, Node
 
 __all__ = [

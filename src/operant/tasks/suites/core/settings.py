@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from operant.apps import openbox
+from operant.apps.moves import SELECT_ALL, Milestone, Milestones
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, Setting, WindowAbsent
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, MakeDirectory, SetupStep, WriteFile
-from operant.tasks.suites.core import frames
-from operant.tasks.suites.core.moves import SELECT_ALL
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty, Node
 
@@ -371,7 +372,7 @@ def closed_preferences() -> Criterion:
 def close_preferences(after: Callable[[View], bool]) -> Milestone:
     def act(view: View) -> Action:
         window = view.window("Mousepad Preferences")
-        return Action.wait() if window is None else frames.press(view, window, "close")
+        return Action.wait() if window is None else openbox.press(view, window, "close")
 
     return Milestone("closed", lambda view: after(view) and view.window("Mousepad Preferences") is None, act)
 

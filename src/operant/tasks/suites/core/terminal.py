@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from operant.apps.moves import Milestone, Milestones
+from operant.apps.view import View
 from operant.tasks.criteria import Answer, CommandOutput, Criterion, FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Run, SetupStep, WriteFile
 from operant.tasks.suites.core.terminal_chains import CHAINS
 from operant.tasks.suites.core.terminal_moves import (

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion, DirectoryContains, FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, MakeDirectory, SetupStep, WriteFile
 from operant.tasks.template import Params, Template
 from operant.types import Action, ActionKind, Window

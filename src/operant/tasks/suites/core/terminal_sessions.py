@@ -6,9 +6,10 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from operant.apps.view import View
 from operant.tasks.criteria import CommandOutput, Criterion, FileExists
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Run, SetupStep, WriteFile
 from operant.tasks.suites.core.terminal_moves import (
     HOME,

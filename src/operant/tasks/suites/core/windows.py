@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from operant.apps import openbox
+from operant.apps.moves import Milestone, Milestones
+from operant.apps.view import View
 from operant.tasks.criteria import (
     AllOf,
     Criterion,
@@ -14,9 +17,8 @@ from operant.tasks.criteria import (
     WindowTitle,
 )
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Milestone, Milestones, Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, MakeDirectory, SetupStep, WriteFile
-from operant.tasks.suites.core import frames
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty, Window
 
@@ -55,7 +57,7 @@ class Shown:
         return self.name in window.title if self.kind == "note" else self.name == window.title
 
     def find(self, view: View) -> Window | None:
-        return frames.topmost(view, self.is_it)
+        return openbox.topmost(view, self.is_it)
 
     # Questions about it.
 
@@ -118,12 +120,12 @@ def others(p: Params) -> list[Shown]:
     return [shown for shown in p.shown if shown != p.target]
 
 
-def button_oracle(target: Shown, which: frames.Control, reached: Callable[[View], bool]) -> Oracle:
+def button_oracle(target: Shown, which: openbox.Control, reached: Callable[[View], bool]) -> Oracle:
     def act(view: View) -> Action:
         window = target.find(view)
         if window is None:
             return Action.wait()
-        return frames.ALT_TAB if window.minimized else frames.press(view, window, which)
+        return openbox.ALT_TAB if window.minimized else openbox.press(view, window, which)
 
     return Milestones([Milestone(which, reached, act)])
 
@@ -254,15 +256,15 @@ def uncovering(target: Shown) -> Oracle:
 
     def act(view: View) -> Action:
         window = target.find(view)
-        return Action.wait() if window is None else frames.raise_it(view, window)
+        return Action.wait() if window is None else openbox.raise_it(view, window)
 
     return Milestones([Milestone("in front", in_front, act)])
 
 
 def corner(name: str, size: tuple[int, int]) -> tuple[int, int]:
     """Where the client area of a window in a corner of the screen begins."""
-    x = frames.BORDER if "left" in name else SCREEN[0] - size[0] - frames.BORDER
-    y = frames.HEAD if "top" in name else SCREEN[1] - size[1] - frames.FOOT
+    x = openbox.BORDER if "left" in name else SCREEN[0] - size[0] - openbox.BORDER
+    y = openbox.HEAD if "top" in name else SCREEN[1] - size[1] - openbox.FOOT
     return x, y
 
 
@@ -333,8 +335,8 @@ class ResizeWidth(Windows):
             if window is None:
                 return Action.wait()
             x, y = window.x + window.width, window.y + window.height // 2
-            if frames.at(view, x, y) != window:
-                return frames.raise_it(view, window)
+            if openbox.at(view, x, y) != window:
+                return openbox.raise_it(view, window)
             return Action.drag(view.point(x, y), view.point(x + p.width - window.width, y))
 
         def fits(view: View) -> bool:
@@ -356,7 +358,7 @@ def moved(target: Shown, place: Place) -> Milestone:
 
     def act(view: View) -> Action:
         window = target.find(view)
-        return Action.wait() if window is None else frames.pull(view, window, *place[:2])
+        return Action.wait() if window is None else openbox.pull(view, window, *place[:2])
 
     def there(view: View) -> bool:
         return close_to(target.find(view), place, slice(0, 2))

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from operant.apps import openbox
+from operant.apps.view import View
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import SetupFailed
 from operant.tasks.criteria import AllOf, Criterion, FileEquals, WindowAbsent
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import SetupStep
-from operant.tasks.suites.core import frames
 from operant.tasks.suites.core.windows import (
     CORNERS,
     SCREEN,
@@ -33,8 +34,8 @@ __all__ = ["TEMPLATES"]
 
 SMALL = (380, 260)
 #: What each quarter and half of the screen leaves for the client area of a window.
-QUARTER = (SCREEN[0] // 2 - 2 * frames.BORDER, SCREEN[1] // 2 - frames.HEAD - frames.FOOT)
-HALF = (QUARTER[0], SCREEN[1] - frames.HEAD - frames.FOOT)
+QUARTER = (SCREEN[0] // 2 - 2 * openbox.BORDER, SCREEN[1] // 2 - openbox.HEAD - openbox.FOOT)
+HALF = (QUARTER[0], SCREEN[1] - openbox.HEAD - openbox.FOOT)
 COPY, TO_END = Action.key("ctrl", "c"), Action.key("ctrl", "end")
 
 
@@ -65,10 +66,10 @@ def tile(targets: Sequence[tuple[Shown, Place]], view: View) -> Action | None:
     found.sort(key=lambda one: view.windows.index(one[0]))
     for window, place in found:
         if not close_to(window, place, slice(0, 2)):
-            return frames.pull(view, window, *place[:2])
+            return openbox.pull(view, window, *place[:2])
     for window, place in found:
         if not close_to(window, place, slice(2, 4)):
-            return frames.grow(view, window, *place[2:])
+            return openbox.grow(view, window, *place[2:])
     return None
 
 
@@ -105,15 +106,15 @@ class Arranging:
         ]
         for window in left:
             if window.minimized:
-                return frames.ALT_TAB
-            action = frames.press(view, window, "close" if among(self.closing, window) else "iconify")
+                return openbox.ALT_TAB
+            action = openbox.press(view, window, "close" if among(self.closing, window) else "iconify")
             if action != view.last:  # else it was clicked already and takes a moment
                 return action
         if left:
             return Action.wait()
         for window in reversed(view.windows):
             if among(self.filling, window) and not window.maximized:
-                return frames.press(view, window, "maximize")
+                return openbox.press(view, window, "maximize")
         return None
 
 

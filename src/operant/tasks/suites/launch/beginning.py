@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from operant.apps import openbox
+from operant.apps.view import View
 from operant.tasks.criteria import (
     Accessible,
     AllOf,
@@ -17,9 +19,8 @@ from operant.tasks.criteria import (
     WindowGeometry,
 )
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Serve, SetupStep, WriteFile
-from operant.tasks.suites.core import frames
 from operant.tasks.suites.core.editor_desk import (
     COPY,
     PATIENT,
@@ -358,7 +359,7 @@ class CopyWord(Desk):
             window = view.window(p.folder, wm_class=FILES.wm_class)
             if window is None or window.maximized:
                 return None
-            return frames.press(view, window, "maximize")
+            return openbox.press(view, window, "maximize")
 
         def copied(view: View) -> Action | None:
             if view.clipboard() == p.word:
@@ -476,7 +477,7 @@ def _maximised(program: Program) -> Step:
         window = window_of(view, program)
         if window is None or window.maximized:
             return None
-        return frames.press(view, window, "maximize")
+        return openbox.press(view, window, "maximize")
 
     return step
 

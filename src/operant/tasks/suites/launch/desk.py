@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from operant.apps.view import View
 from operant.config.desktop import Profile
 from operant.tasks.criteria import AllOf, Criterion, FileEquals, WindowAbsent, WindowGeometry
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import View
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.template import Params, Template
 from operant.types import Action, Node, Window

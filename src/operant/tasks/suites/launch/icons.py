@@ -8,6 +8,7 @@ from typing import Any
 
 from PIL import Image
 
+from operant.apps.view import View
 from operant.tasks.criteria import (
     AllOf,
     Criterion,
@@ -17,7 +18,7 @@ from operant.tasks.criteria import (
     WindowTitle,
 )
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import MakeDirectory, SetupStep, WriteFile
 from operant.tasks.suites.launch.desk import (
     EDITOR,

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from operant.apps import openbox
+from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle, View
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep
-from operant.tasks.suites.core import frames
 from operant.tasks.suites.core.windows import Kind, Place, Shown, several
 from operant.tasks.suites.launch.desk import ESCAPE, Desk, Step, Steps, shell_menu, task_button
 from operant.tasks.template import Params, Template
@@ -187,7 +188,7 @@ def _closed(shown: Shown) -> Step:
             return None
         if window.minimized or not window.focused:
             return button_pressed(view, shown)
-        return frames.press(view, window, "close")
+        return openbox.press(view, window, "close")
 
     return step
 
@@ -214,7 +215,7 @@ class CloseOthers(TaskBar):
                 for shown in others(p):
                     if shown.is_it(window):
                         if window.focused:
-                            return frames.press(view, window, "close")
+                            return openbox.press(view, window, "close")
                         return button_pressed(view, shown)
             return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from operant.tasks.oracle import View
+from operant.apps.view import View
 from operant.types import Action, Window
 
 __all__ = [
