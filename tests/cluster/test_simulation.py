@@ -13,9 +13,6 @@ from operant.rollout.latencies import EpisodeLatency, Latencies
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.xfail(
-    strict=False, reason="known: no simulated episode ends within the test's seconds; under repair"
-)
 def test_throughput_queues_and_staleness_are_measured_and_drawn(cluster: Any, tmp_path: Path) -> None:
     latencies = Latencies((EpisodeLatency(0.1, (0.05, 0.05)), EpisodeLatency(0.2, (0.05,))))
     scenario = Scenario(8, answer_s=0.1, max_staleness=1, warm_up_s=2.0, seconds=3.0)
@@ -27,3 +24,10 @@ def test_throughput_queues_and_staleness_are_measured_and_drawn(cluster: Any, tm
     assert point["store_delay_p50_ms"] > 0
     written = draw_scaling({"points": [point, {**point, "desktops": 16.0}]}, tmp_path / "scaling.png")
     assert written.stat().st_size > 10_000
+
+
+@pytest.mark.timeout(300)
+def test_an_environment_that_fails_is_an_error_and_not_a_measurement_of_nothing(cluster: Any) -> None:
+    without_steps = Latencies((EpisodeLatency(0.1, ()),))
+    with pytest.raises(IndexError):
+        simulate(Scenario(1, answer_s=0.1, warm_up_s=2.0, seconds=20.0), without_steps, "auto")

@@ -75,6 +75,7 @@ class SleepingModel:
         self.answer_s = answer_s
         self.sampling = SamplingSettings()
         self.family = SimpleNamespace(units=Units.THOUSANDTHS)
+        self.turn = threading.RLock()
         self._weights = {"adapter": torch.zeros(LORA_BYTES // 4)}
 
     def trainable(self) -> dict[str, torch.Tensor]:
@@ -141,7 +142,9 @@ def simulate(scenario: Scenario, latencies: Latencies, address: str = "local") -
         )
         playing = [actor.play.remote() for actor in roster.environments]
         try:
-            measured = _learn(scenario, roster, scenario.update_share * scenario.episode_s(latencies))
+            measured = _learn(
+                scenario, roster, playing, scenario.update_share * scenario.episode_s(latencies)
+            )
         finally:
             ray.get(roster.experience.end.remote())
             ray.wait(playing, num_returns=len(playing), timeout=5.0)
@@ -158,8 +161,8 @@ def simulate(scenario: Scenario, latencies: Latencies, address: str = "local") -
     }
 
 
-def _learn(scenario: Scenario, roster: Roster, update_s: float) -> dict[str, float]:
-    """The learner's part, without learning."""
+def _learn(scenario: Scenario, roster: Roster, playing: list[Any], update_s: float) -> dict[str, float]:
+    """The learner's part, without learning. An environment that fails meanwhile is raised here."""
     weights = {"adapter": torch.zeros(LORA_BYTES // 4)}
     ray.get([actor.start.remote() for actor in roster.inference])
     ray.get(roster.experience.open.remote(0, [], None))
@@ -178,6 +181,8 @@ def _learn(scenario: Scenario, roster: Roster, update_s: float) -> dict[str, flo
             watcher.start()
         harvest = ray.get(roster.experience.gather.remote(update + 1, LOOK_S))
         if harvest is None:
+            ended, _ = ray.wait(playing, timeout=0)
+            ray.get(ended)
             continue
         found = [decode(data, pictures=False) for data in harvest.encoded]
         if first is not None:
