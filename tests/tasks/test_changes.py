@@ -61,3 +61,13 @@ def test_scope_files_checks_every_file_that_was_there_and_the_changed_ones_first
 def test_changes_that_change_nothing_are_refused() -> None:
     with pytest.raises(TaskError, match="change nothing"):
         after(SETUP, [Change(NOWHERE)])
+
+
+def test_a_kept_folder_is_checked_whole_though_nothing_changes_in_it() -> None:
+    criterion = after(SETUP, [Change(NOWHERE, lambda disk: disk.kept.add("else"))])
+    assert criterion == AllOf(
+        of=(
+            DirectoryContains(path="else", names=("c.txt",), exactly=True),
+            FileEquals(path="else/c.txt", text="C"),
+        )
+    )

@@ -29,6 +29,8 @@ class Disk:
 
     files: dict[str, str] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)
+    """Folders that are checked whole, whether something changes in them or not."""
 
     @classmethod
     def of(cls, setup: Iterable[SetupStep]) -> Disk:
@@ -111,7 +113,7 @@ def after(setup: Sequence[SetupStep], changes: Sequence[Change], scope: Scope = 
             sorted(wanted.files, key=lambda path: before.files.get(path) == wanted.files[path])
         )
     else:
-        touched = [posixpath.dirname(path) for path in _differences(before, wanted)]
+        touched = [*sorted(wanted.kept), *(posixpath.dirname(path) for path in _differences(before, wanted))]
         criteria = [one for folder in dict.fromkeys(touched) for one in wanted.is_exactly(folder)]
     criteria += [criterion for change in changes for criterion in change.holds]
     if not criteria:
