@@ -46,6 +46,16 @@ def test_folders_in_which_something_changes_are_checked_whole() -> None:
     )
 
 
+def test_a_folder_is_checked_whole_after_a_file_was_removed() -> None:
+    criterion = after(SETUP, [Change(NOWHERE, lambda disk: disk.remove("work/a.txt"))])
+    assert criterion == AllOf(
+        of=(
+            DirectoryContains(path="work", names=("old/", "b.txt"), exactly=True),
+            FileEquals(path="work/b.txt", text="B"),
+        )
+    )
+
+
 def test_scope_files_checks_every_file_that_was_there_and_the_changed_ones_first() -> None:
     change = Change(NOWHERE, lambda disk: disk.write("new.txt", "N"))
     assert after(SETUP, [change], "files") == AllOf(

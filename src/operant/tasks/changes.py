@@ -128,5 +128,5 @@ def _within(path: str, above: str) -> bool:
 
 
 def _differences(before: Disk, wanted: Disk) -> list[str]:
-    files = {*before.files.items(), *wanted.files.items()} - {*before.files.items()} & {*wanted.files.items()}
+    files = before.files.items() ^ wanted.files.items()
     return sorted({path for path, _ in files} | (before.folders ^ wanted.folders))
