@@ -26,6 +26,7 @@ __all__ = [
     "Action",
     "ActionKind",
     "Button",
+    "Caret",
     "Deed",
     "Difficulty",
     "Monitor",
@@ -374,6 +375,22 @@ class Node:
             if role in (None, node.role) and name in (None, node.name):
                 return node
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Caret:
+    """Where the next key goes within the text that has the focus."""
+
+    text: str
+    offset: int
+    """How many characters stand before it."""
+    selection: tuple[int, int] | None = None
+    """Where the selection begins and ends, if there is one."""
+
+    @property
+    def selected(self) -> str:
+        begin, end = self.selection or (0, 0)
+        return self.text[begin:end]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from operant.desktop.atspi import role_name
 from operant.desktop.bus import BusError, Call
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import AccessibilityError, InvalidAction
-from operant.types import Action, Button, Node, Point
+from operant.types import Action, Button, Caret, Node, Point
 
 pytestmark = pytest.mark.x11
 
@@ -234,3 +234,24 @@ def test_a_tree_is_quick(editor: Any) -> None:
         editor.desktop.accessibility()
         took.append(time.monotonic() - began)
     assert statistics.median(took) < 0.25  # the goal is 0.05; this only catches what is broken
+
+
+def test_the_caret_is_where_the_next_key_goes(desktop: SandboxDesktop) -> None:
+    desktop.files.write("notes.txt", "one\ntwo\n")
+    desktop.launch("mousepad notes.txt")
+    assert desktop.caret() == Caret("one\ntwo\n", 0)
+    desktop.perform(Action.key("ctrl", "end"))
+    assert desktop.caret() == Caret("one\ntwo\n", 8)
+    desktop.perform(Action.key("shift", "up"))
+    caret = desktop.caret()
+    assert caret is not None
+    assert (caret.offset, caret.selected) == (4, "two\n")
+    desktop.perform(Action.key("ctrl", "shift", "s"))
+    desktop.settle()
+    caret = desktop.caret()
+    assert caret is not None
+    assert (caret.text, caret.selected) == ("notes.txt", "notes")
+
+
+def test_an_empty_desktop_has_no_caret(desktop: SandboxDesktop) -> None:
+    assert desktop.caret() is None

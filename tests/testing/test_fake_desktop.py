@@ -22,7 +22,7 @@ from operant.errors import (
 from operant.testing.fake_apps import FakeApp
 from operant.testing.fake_desktop import Delays, FakeDesktop
 from operant.testing.widgets import Button as PushButton
-from operant.types import Action, ActionKind, Button, Node, Point, Size
+from operant.types import Action, ActionKind, Button, Caret, Node, Point, Size
 
 
 @pytest.fixture
@@ -311,3 +311,16 @@ def test_a_pool_can_be_made_of_them() -> None:
         pool.wait_ready(timeout_s=5)
         with pool.lease(timeout_s=5) as desktop:
             assert desktop.windows() == []
+
+
+def test_the_caret_and_the_selection_of_the_focused_text(desktop: FakeDesktop) -> None:
+    assert desktop.caret() is None
+    desktop.launch("mousepad")
+    desktop.perform(Action.type("abc"))
+    assert desktop.caret() == Caret("abc", 3)
+    desktop.perform(Action.key("home"))
+    assert desktop.caret() == Caret("abc", 0)
+    desktop.perform(Action.key("ctrl", "a"))
+    caret = desktop.caret()
+    assert caret is not None
+    assert caret.selected == "abc"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from operant.errors import AccessibilityError, TaskError
-from operant.types import Action, Node, Point, Size, Window
+from operant.types import Action, Caret, Node, Point, Size, Window
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
@@ -23,6 +23,7 @@ class View:
         self.size: Size = desktop.size
         self._windows: list[Window] | None = None
         self._trees: dict[str, Node] = {}
+        self._caret: tuple[Caret | None] | None = None
 
     # Windows.
 
@@ -80,6 +81,12 @@ class View:
         """The first of them."""
         found = self.widgets(role, name, **more)
         return found[0] if found else None
+
+    def caret(self) -> Caret | None:
+        """Caret and selection of the text that has the focus; None if no text has it."""
+        if self._caret is None:
+            self._caret = (self.desktop.caret(),)
+        return self._caret[0]
 
     # Other state.
 

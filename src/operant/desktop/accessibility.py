@@ -30,9 +30,9 @@ from operant.desktop.terminal import read_terminals, with_terminals
 from operant.desktop.text_focus import FocusedWidget, FocusFinder
 from operant.desktop.windows import active_window, all_windows, window_pid
 from operant.errors import AccessibilityError, InvalidAction
-from operant.types import Node, Window
+from operant.types import Caret, Node, Window
 
-__all__ = ["Accessibility", "read_tree", "takes_text"]
+__all__ = ["Accessibility", "read_caret", "read_tree", "takes_text"]
 
 ROOT = "/org/a11y/atspi/accessible/root"
 ACCESSIBLE = "org.a11y.atspi.Accessible"
@@ -204,6 +204,26 @@ class Accessibility:
         """The widget with the focus in the application that a process runs; None if it shows none."""
         deadline = time.monotonic() + timeout_s
         return self._focus.find(self._open_bus(deadline), pid, deadline)
+
+    def caret(self, pid: int, timeout_s: float) -> Caret | None:
+        """Caret and selection of the focused widget of a process's application; None if it has no text."""
+        deadline = time.monotonic() + timeout_s
+        bus = self._open_bus(deadline)
+        widget = self._focus.find(bus, pid, deadline)
+        if widget is None:
+            return None
+        text, offset, selection = bus.call_all(
+            [
+                Call(*widget.place, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"),
+                _get(*widget.place, TEXT, "CaretOffset"),
+                Call(*widget.place, TEXT, "GetSelection", "i", (0,), answer="ii"),
+            ],
+            deadline,
+        )
+        if isinstance(text, BusError) or isinstance(offset, BusError) or (at := _number(offset)) is None:
+            return None
+        begin, end = (0, 0) if isinstance(selection, BusError) else sorted(selection)
+        return Caret(text[0][:MAX_TEXT], int(at), (begin, end) if 0 <= begin < end else None)
 
     def close(self) -> None:
         for name in list(self._applications):
@@ -523,6 +543,16 @@ def read_tree(
         tree = read(focused=None if front else focused, shell=shell)
         return replace(tree, children=front + tree.children)
     return with_terminals(scope, terminals, lambda: read(focused=focused))
+
+
+def read_caret(accessibility: Accessibility, display: Display) -> Caret | None:
+    """Caret and selection of the text that has the focus; None if its application does not say."""
+    window = active_window(display)
+    pid = window_pid(display, window) if window else None
+    try:
+        return None if pid is None else accessibility.caret(pid, FOCUS_S)
+    except AccessibilityError:
+        return None
 
 
 def takes_text(accessibility: Accessibility, display: Display) -> bool:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop import launch as launching
-from operant.desktop.accessibility import Accessibility, read_tree, takes_text
+from operant.desktop.accessibility import Accessibility, read_caret, read_tree, takes_text
 from operant.desktop.channel import Channel
 from operant.desktop.clipboard import Clipboard
 from operant.desktop.display import Display
@@ -46,7 +46,7 @@ from operant.errors import (
     UnknownApplication,
     WindowTimeout,
 )
-from operant.types import Action, Monitor, Node, Process, RunResult, Size, StepResult, Window
+from operant.types import Action, Caret, Monitor, Node, Process, RunResult, Size, StepResult, Window
 
 __all__ = ["SandboxDesktop"]
 
@@ -310,6 +310,11 @@ class SandboxDesktop:
                 limit=limit,
                 lines=lines,
             )
+
+    def caret(self) -> Caret | None:
+        """Caret and selection of the text that has the focus; None if no text has it or its application does not say."""
+        with self._use():
+            return read_caret(self._trees(), self._open().display)
 
     @property
     def clipboard(self) -> Clipboard:

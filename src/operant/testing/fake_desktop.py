@@ -28,6 +28,7 @@ from operant.types import (
     Action,
     ActionKind,
     Button,
+    Caret,
     Monitor,
     Node,
     Process,
@@ -273,6 +274,11 @@ class FakeDesktop:
         )
         children = tuple(widget.node(shown.x, shown.y) for widget in shown.app.widgets if widget.shown)
         return Node("frame", shown.app.title, frozenset(states), shown.frame(), children=children)
+
+    def caret(self) -> Caret | None:
+        self._use()
+        shown = self._find(self._focused)
+        return shown.app.focus.caret_now() if shown is not None and shown.app.focus is not None else None
 
     # Doing.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from operant.testing.canvas import Box, Canvas, Colour
-from operant.types import Node
+from operant.types import Caret, Node
 
 __all__ = ["Button", "CheckBox", "Entry", "Item", "Label", "Pasteboard", "TextArea", "Widget"]
 
@@ -57,6 +57,10 @@ class Widget:
         return {"enabled", "sensitive", "showing", "visible"}
 
     def content(self) -> str | None:
+        return None
+
+    def caret_now(self) -> Caret | None:
+        """Caret and selection, of a widget that is made for text."""
         return None
 
     def node(self, x: int, y: int) -> Node:
@@ -267,6 +271,10 @@ class Entry(Widget):
 
     def content(self) -> str | None:
         return self.text
+
+    def caret_now(self) -> Caret | None:
+        marked = (0, len(self.text)) if self.all_selected and self.text else None
+        return Caret(self.text, self.caret, marked)
 
     def paint(self, canvas: Canvas) -> None:
         x, y, width, height = self.box
