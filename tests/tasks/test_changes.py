@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import io
 
-from operant.apps.moves import Goal
+import pytest
+from PIL import Image
+
+from operant.apps.moves import Goal, answer
 from operant.errors import TaskError
-from operant.tasks.changes import Change, Disk, after
-from operant.tasks.criteria import AllOf, DirectoryContains, FileEquals
+from operant.tasks.changes import Change, Disk, after, answered
+from operant.tasks.criteria import AllOf, Answer, DirectoryContains, FileEquals, ImageSimilar
 from operant.tasks.setup import MakeDirectory, WriteFile
 from operant.types import Action
 
@@ -81,3 +84,37 @@ def test_a_kept_folder_is_checked_whole_though_nothing_changes_in_it() -> None:
             FileEquals(path="else/c.txt", text="C"),
         )
     )
+
+
+def painted(colour: str) -> bytes:
+    made = io.BytesIO()
+    Image.new("RGB", (4, 4), colour).save(made, "PNG")
+    return made.getvalue()
+
+
+def test_pictures_are_compared_by_how_they_look() -> None:
+    setup = [WriteFile.of_bytes(f"shots/{name}.png", painted(name)) for name in ("red", "blue")]
+    criterion = after(setup, [Change(NOWHERE, lambda disk: disk.remove("shots/red.png"))])
+    listing, blue = criterion.of if isinstance(criterion, AllOf) else ()
+    assert listing == DirectoryContains(path="shots", names=("blue.png",), exactly=True)
+    assert isinstance(blue, ImageSimilar)
+    assert (blue.path, blue.reference_base64) == ("shots/blue.png", setup[1].base64)
+
+
+def test_other_files_need_a_criterion_of_their_own() -> None:
+    setup = [WriteFile.of_bytes("work/a.zip", b"PK..."), WriteFile(path="work/a.txt", text="A")]
+    with pytest.raises(TaskError, match="neither text nor a picture"):
+        after(setup, [Change(NOWHERE, lambda disk: disk.remove("work/a.txt"))])
+
+
+def test_an_answer_is_the_last_goal_and_the_criterion() -> None:
+    change = answered("12", numeric=True)
+    assert after((), [change]) == Answer(text="12", numeric=True)
+    assert change.goal is not None
+    assert not change.goal.done(None)  # type: ignore[arg-type]
+    assert change.goal.act(None) == answer("12")  # type: ignore[arg-type]
+
+
+def test_what_must_stay_needs_no_goal() -> None:
+    stays = FileEquals(path="work/a.txt", text="A")
+    assert after(SETUP, [Change(holds=[stays])]) == stays

@@ -29,6 +29,7 @@ __all__ = [
     "press",
     "says",
     "steps",
+    "through",
     "type_into",
     "unread",
     "window_gone",
@@ -130,6 +131,11 @@ class Milestones:
         if following == len(self.path):
             return self.finish
         return self.path[following].act(view)
+
+
+def through(*path: Milestone) -> Goal:
+    """The goal that the last of these milestones is, reached through the others."""
+    return Goal(path[-1].reached, Milestones(path).act)
 
 
 def key(name: str, keys: tuple[str, ...], reached: Callable[[View], bool]) -> Milestone:

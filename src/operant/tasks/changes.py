@@ -6,28 +6,34 @@ is the state before with these changes made to it; the oracle works on their goa
 
 from __future__ import annotations
 
+import base64
 import posixpath
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from operant.apps import moves
 from operant.apps.moves import Goal
 from operant.errors import TaskError
-from operant.tasks.criteria import AllOf, Criterion, DirectoryContains, FileEquals
+from operant.tasks.criteria import AllOf, Answer, Criterion, DirectoryContains, FileEquals, ImageSimilar
 from operant.tasks.setup import MakeDirectory, SetupStep, WriteFile
 
-__all__ = ["Change", "Disk", "Scope", "after"]
+__all__ = ["Change", "Disk", "Scope", "after", "answered"]
 
 Scope = Literal["folders", "files"]
 """What must be as it was, beside what was changed: all of the folders in which something changes, or every file that the
 set-up wrote (other files may come)."""
 
+PNG = b"\x89PNG"
+ALIKE = 0.98  # how similar a picture must be that is said to be the same
+
 
 @dataclass
 class Disk:
-    """The text files and folders of a task, by their paths below HOME. Settings (``.config/...``) are not among them."""
+    """The files and folders of a task, by their paths below HOME. Settings (``.config/...``) are not among them."""
 
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str | bytes] = field(default_factory=dict)
+    """Texts, and bytes of pictures and other files."""
     folders: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     """Folders that are checked whole, whether something changes in them or not."""
@@ -37,14 +43,14 @@ class Disk:
         """What the set-up puts there."""
         disk = cls()
         for step in setup:
-            if isinstance(step, WriteFile) and not step.path.startswith(".") and not step.base64:
-                disk.write(step.path, step.text)
+            if isinstance(step, WriteFile) and not step.path.startswith("."):
+                disk.write(step.path, base64.b64decode(step.base64) if step.base64 else step.text)
             elif isinstance(step, MakeDirectory) and not step.path.startswith("."):
                 disk.make_folder(step.path)
         return disk
 
-    def write(self, path: str, text: str) -> None:
-        self.files[path] = text
+    def write(self, path: str, content: str | bytes) -> None:
+        self.files[path] = content
         if folder := posixpath.dirname(path):
             self.make_folder(folder)
 
@@ -56,7 +62,7 @@ class Disk:
 
     def remove(self, path: str) -> None:
         """A file, or a folder and what is in it."""
-        self.files = {one: text for one, text in self.files.items() if not _within(one, path)}
+        self.files = {one: content for one, content in self.files.items() if not _within(one, path)}
         self.folders = {one for one in self.folders if not _within(one, path)}
 
     def move(self, old: str, new: str) -> None:
@@ -67,8 +73,8 @@ class Disk:
     def copy(self, old: str, new: str) -> None:
         for path in [one for one in self.folders if _within(one, old)]:
             self.make_folder(new + path[len(old) :])
-        for path, text in [(one, text) for one, text in self.files.items() if _within(one, old)]:
-            self.write(new + path[len(old) :], text)
+        for path in [one for one in self.files if _within(one, old)]:
+            self.write(new + path[len(old) :], self.files[path])
 
     def names(self, folder: str) -> list[str]:
         """What is in a folder; names of folders end with a slash."""
@@ -87,19 +93,25 @@ class Disk:
 
     def say(self, paths: Iterable[str]) -> list[Criterion]:
         """These files say what they should."""
-        return [FileEquals(path=path, text=self.files[path]) for path in paths if path in self.files]
+        return [_is(path, self.files[path]) for path in paths if path in self.files]
 
 
 @dataclass(frozen=True)
 class Change:
     """One thing that is different afterwards: how it is brought about, and how it is verified."""
 
-    goal: Goal
-    """The moves that lead there."""
+    goal: Goal | None = None
+    """The moves that lead there. None for what is so already and must stay."""
     effect: Callable[[Disk], None] | None = None
     """What it does to the files."""
     holds: Sequence[Criterion] = ()
     """What else must be true: a window that is shown, a setting that is stored, an answer."""
+
+
+def answered(text: str, *, numeric: bool = False) -> Change:
+    """The agent answers with this text. It ends the episode, so it is the last change of a task."""
+    goal = Goal(lambda view: False, lambda view: moves.answer(text))
+    return Change(goal, holds=[Answer(text=text, numeric=numeric)])
 
 
 def after(setup: Sequence[SetupStep], changes: Sequence[Change], scope: Scope = "folders") -> Criterion:
@@ -121,6 +133,17 @@ def after(setup: Sequence[SetupStep], changes: Sequence[Change], scope: Scope = 
             "the changes of this task change nothing", hint="give a change an effect or what it holds"
         )
     return criteria[0] if len(criteria) == 1 else AllOf(of=tuple(criteria))
+
+
+def _is(path: str, content: str | bytes) -> Criterion:
+    """A file is as it should be; a picture may be encoded in another way."""
+    if isinstance(content, str):
+        return FileEquals(path=path, text=content)
+    if not content.startswith(PNG):
+        raise TaskError(
+            f"{path} is neither text nor a picture", hint="write a criterion for it: Change(holds=...)"
+        )
+    return ImageSimilar(path=path, reference_base64=base64.b64encode(content).decode(), threshold=ALIKE)
 
 
 def _within(path: str, above: str) -> bool:

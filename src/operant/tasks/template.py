@@ -64,7 +64,7 @@ class Template(ABC):
 
     def oracle(self, p: Params) -> Oracle:
         """How it is done. Write it where the goals of ``changes``, one after another, are not the way."""
-        return Goals([change.goal for change in self.changes(p)])
+        return Goals([change.goal for change in self.changes(p) if change.goal is not None])
 
     def instance(self, seed: int, split: str = "train") -> Task:
         """The task that this seed makes of the template."""
