@@ -12,14 +12,13 @@ import argparse
 from pathlib import Path
 
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.config.yaml_file import load_yaml
 from operant.train.vlm.run import VLMRun
 
 
 def main(config: Path, output: Path, actors: int | None, changes: list[str]) -> None:
-    settings = load_yaml(config, VLMTrainingConfig, changes)
+    settings = VLMTrainingConfig.load(config, assignments=changes)
     actors = actors or len(settings.environment.ui_env_urls) or settings.actor.num_actors
-    settings = load_yaml(config, VLMTrainingConfig, [*changes, f"actor.num_actors={actors}"])
+    settings = VLMTrainingConfig.load(config, assignments=[*changes, f"actor.num_actors={actors}"])
     run = VLMRun(settings, output, tell=print)
     try:
         print("trained:", run.train())

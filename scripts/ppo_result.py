@@ -23,7 +23,7 @@ from operant.bench.record import provenance
 from operant.learn.checkpoint import newest_checkpoint
 from operant.learn.logs import PROGRESS
 from operant.learn.seeding import seed_everything
-from operant.train.config import load_config
+from operant.train.config import TrainConfig
 from operant.train.show import measure
 from operant.train.tasks import choose_tasks
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=100, help="Held-out instances of each template.")
     parser.add_argument("--seed", type=int, default=0, help="Of training.")
     asked = parser.parse_args()
-    config = load_config(asked.config)
+    config = TrainConfig.load(asked.config)
     wanted = tuple(asked.tasks.split(",")) if asked.tasks else config.environment.tasks
     if not wanted:
         parser.error("name the templates: --tasks, or environment.tasks in the settings")

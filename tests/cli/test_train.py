@@ -90,7 +90,7 @@ def test_variables_are_obeyed(asked: Any, monkeypatch: pytest.MonkeyPatch) -> No
         (["--learning-rate", "nan"], "error: training.learning_rate"),
         (["--difficulty", "SIMPLE"], "error: 'SIMPLE' is not a difficulty"),
         (["--device", "tpu"], "error: there is no device 'tpu' here"),
-        (["--config", "none.yaml"], "error: none.yaml can't be read"),
+        (["--config", "none.yaml"], "error: there is no file none.yaml"),
         (["--curriculum", "chance"], "error: curriculum.strategy"),
         (["--log-dir", "/proc/nowhere"], "error: log_dir /proc/nowhere can't be written"),
         (["--resume"], "error: checkpoints has no checkpoint to go on from"),

@@ -14,7 +14,7 @@ from operant.errors import ConfigError
 from operant.learn import PPOTrainer
 from operant.learn.curriculum import make_curriculum
 from operant.testing.toys import ToyEnvironments, ToyPolicy
-from operant.train.config import load_config
+from operant.train.config import TrainConfig
 
 ROOT = Path(__file__).parents[2]
 MODELS = (PPOConfig, CurriculumConfig)
@@ -85,7 +85,7 @@ def test_no_shipped_configuration_is_unusual() -> None:
     read = 0
     for path in sorted((ROOT / "config").glob("*.yaml")):
         try:
-            config = load_config(path, variables={})
+            config = TrainConfig.load(path, environ={})
         except ConfigError:
             continue  # of another command
         read += 1

@@ -19,7 +19,6 @@ import pytest
 import yaml
 
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.config.yaml_file import load_yaml
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -85,7 +84,7 @@ def test_their_run_fits_the_machines(launcher_file: Path) -> None:
     assert named is not None
     changed = re.findall(r"--set (\S+)", comments(launcher_file))
     assert "cluster.learner_gpus=1" in changed
-    cluster = load_yaml(ROOT / named[1], VLMTrainingConfig, changed).cluster
+    cluster = VLMTrainingConfig.load(ROOT / named[1], assignments=changed).cluster
     kinds = yaml.safe_load(launcher_file.read_text())["available_node_types"].values()
     at_start = [kind["resources"] for kind in kinds for _ in range(kind.get("min_workers", 0))]
     assert cluster.cpus <= sum(resources["CPU"] for resources in at_start)
@@ -126,7 +125,7 @@ def test_the_run_of_kuberay_fits_its_pods() -> None:
     spec = ray_job()["spec"]
     named = re.search(r"--from-file=train.yaml=(\S+)", comments(DEPLOY / "kuberay.yaml"))
     assert named is not None
-    cluster = load_yaml(ROOT / named[1], VLMTrainingConfig).cluster
+    cluster = VLMTrainingConfig.load(ROOT / named[1]).cluster
     cpus = gpus = 0.0
     for group in spec["rayClusterSpec"]["workerGroupSpecs"]:
         cpus += group["replicas"] * float(group["rayStartParams"]["num-cpus"])

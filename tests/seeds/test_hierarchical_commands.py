@@ -32,7 +32,7 @@ from operant.desktop.sandbox import SandboxDesktop
 from operant.learn.checkpoint import load_checkpoint
 from operant.tasks.criteria.base import World
 from operant.tasks.loaders import load_templates
-from operant.train.config import TrainConfig, load_config
+from operant.train.config import TrainConfig
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -184,7 +184,7 @@ def test_the_training_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "curriculum:\n  easy_threshold: 0.6\n  medium_threshold: 0.5\n  min_steps_per_stage: 50000\n"
     )
     monkeypatch.chdir(tmp_path)
-    assert load_config(variables={}) == TrainConfig()  # the document's numbers are our defaults
+    assert TrainConfig.load(environ={}) == TrainConfig()  # the document's numbers are our defaults
 
 
 def test_the_tasks_of_the_document_load_and_are_judged(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.envs import DesktopVectorEnv
 from operant.learn import PPOTrainer
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.train.config import load_config
+from operant.train.config import TrainConfig
 from operant.train.run import train
 
 torch.set_num_threads(1)
@@ -78,7 +78,9 @@ def test_custom_reward_shaping(tmp_path: Path) -> None:
         """,
         encoding="utf-8",
     )
-    config = load_config(path, {"run.save_dir": tmp_path / "c", "run.log_dir": tmp_path / "l"}, variables={})
+    config = TrainConfig.load(
+        path, flags={"run.save_dir": tmp_path / "c", "run.log_dir": tmp_path / "l"}, environ={}
+    )
     assert train(config, tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory).step >= 16
     told = json.loads((tmp_path / "l" / "progress.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     assert {"success", "action_effect", "pointer_nearer"} == set(told["reward_terms"])
@@ -132,7 +134,7 @@ def test_training_and_curriculum_sections(document: str, tmp_path: Path) -> None
     """003, "Basic Parameters" and "Curriculum Learning"; 000, "Training Configuration": they load as written."""
     path = tmp_path / "config.yaml"
     path.write_text(SECTIONS[document], encoding="utf-8")
-    config = load_config(path, variables={})
+    config = TrainConfig.load(path, environ={})
     for section, values in yaml.safe_load(SECTIONS[document]).items():
         for name, value in values.items():
             assert getattr(getattr(config, section), name) == value

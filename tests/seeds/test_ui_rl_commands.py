@@ -24,7 +24,6 @@ import pytest
 import yaml
 
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.config.yaml_file import load_yaml
 from operant.testing.tiny_vlm import build_tiny_vlm
 
 ROOT = Path(__file__).parents[2]
@@ -130,12 +129,12 @@ def test_the_documented_file_loads_unchanged(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(DOCUMENTED))
     said = json.loads(command("train", "vlm", "--config", path, "--dry-run"))
     assert said["version"] == 1
-    config = load_yaml(path, VLMTrainingConfig)
+    config = VLMTrainingConfig.load(path)
     assert config.prompt.action_format == "json"
     assert config.actor.session_type == "simple_data_entry"
     shipped = yaml.safe_load(DEFAULT.read_text())
     assert shipped == {**DOCUMENTED, "environment": shipped["environment"]}  # but for the hosts
-    cloud = load_yaml(ROOT / "config" / "gcp_training.yaml", VLMTrainingConfig)
+    cloud = VLMTrainingConfig.load(ROOT / "config" / "gcp_training.yaml")
     assert cloud.environment.ui_env_urls == config.environment.ui_env_urls
 
 

@@ -53,7 +53,7 @@ def test_the_environment_sets_everything() -> None:
         "OPERANT_CORS_ORIGINS": "http://a.example, http://b.example",
         "OPERANT_TRAINING_COMMAND": "python train.py --fast",
     }
-    config = ServiceConfig.from_environment(said, desktops=3, agent=None)
+    config = ServiceConfig.load(environ=said, flags={"desktops": 3, "agent": None})
     assert (config.port, config.training_enabled, config.log_format) == (9000, False, "json")
     assert config.cors_origins == ("http://a.example", "http://b.example")
     assert config.training_command == ("python", "train.py", "--fast")

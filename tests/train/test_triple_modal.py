@@ -10,7 +10,7 @@ import yaml
 
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.train.config import TrainConfig, load_config
+from operant.train.config import TrainConfig
 from operant.train.run import train
 
 SHIPPED = Path(__file__).parents[2] / "config" / "triple_modal.yaml"
@@ -48,7 +48,7 @@ def settings(tmp_path: Path) -> TrainConfig:
     few = {"total_timesteps": 16, "num_envs": 2, "buffer_size": 8, "minibatch_size": 4, "update_epochs": 1}
     flags = {f"training.{name}": value for name, value in few.items()}
     flags |= {"run.save_dir": tmp_path / "c", "run.log_dir": tmp_path / "l", "environment.spares": 2}
-    return load_config(path, flags, variables={})
+    return TrainConfig.load(path, flags=flags, environ={})
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_it_trains_in_all_three_modalities(tmp_path: Path) -> None:
 
 
 def test_the_file_is_read_as_it_is() -> None:
-    config = load_config(SHIPPED, variables={})
+    config = TrainConfig.load(SHIPPED, environ={})
     assert config.agent is not None
     assert config.agent.encoder.vision == "efficientnet_b0"
     assert "bert" in config.agent.encoder.text

@@ -146,7 +146,7 @@ def evaluate(
 def _settings(file: Path | None, **flags: Any) -> EvaluationConfig:
     from operant.config.evaluation import EvaluationConfig
 
-    settings = EvaluationConfig.load(file, **flags)
+    settings = EvaluationConfig.load(file, flags=flags)
     log_at(settings.log_level)
     return settings
 

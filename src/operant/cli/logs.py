@@ -13,7 +13,7 @@ def log_at(level: str) -> None:
     """Log from this level on, and nothing below it."""
     from loguru import logger
 
-    from operant.config.environment import check_level
+    from operant.config.settings import check_level
 
     try:
         known = check_level(level)

@@ -73,20 +73,19 @@ def serve(
             f"the service needs packages that are not installed ({error.name})",
             hint='pip install "operant[service]"',
         ) from error
-    settings = ServiceConfig.from_environment(
-        file=config,
-        host=host,
-        port=port,
-        agent=agent,
-        desktops=desktops,
-        data_dir=data_dir,
-        results_dir=results_dir,
-        checkpoints_dir=checkpoints_dir,
-        allow_live=allow_live or None,
-        auto_approve=auto_approve or None,
-        dashboard=None if dashboard else False,
-        device=device,
-        log_level=log_level,
-        desktop=desktop_section(screen, monitors, profile, network, proxy) or None,
-    )
-    run(settings)
+    flags = {
+        "host": host,
+        "port": port,
+        "agent": agent,
+        "desktops": desktops,
+        "data_dir": data_dir,
+        "results_dir": results_dir,
+        "checkpoints_dir": checkpoints_dir,
+        "allow_live": allow_live or None,
+        "auto_approve": auto_approve or None,
+        "dashboard": None if dashboard else False,
+        "device": device,
+        "log_level": log_level,
+        "desktop": desktop_section(screen, monitors, profile, network, proxy) or None,
+    }
+    run(ServiceConfig.load(config, flags=flags))

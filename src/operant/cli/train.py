@@ -94,7 +94,7 @@ def hierarchical(
     proxy: Proxy = None,
 ) -> None:
     """Train the hierarchical agent with PPO. Flags win over the environment, and that over the file."""
-    from operant.train.config import load_config
+    from operant.train.config import TrainConfig
 
     flags: dict[str, Any] = {
         "training.total_timesteps": total_timesteps,
@@ -112,11 +112,10 @@ def hierarchical(
         "run.save_dir": save_dir,
         "run.log_dir": log_dir,
         "run.visualize": visualize or None,
+        "desktop": desktop_section(screen, monitors, desktop_profile, network, proxy) or None,
     }
     sys.path.insert(0, os.getcwd())  # where people keep reward terms of their own
-    settings = load_config(
-        config, flags, desktop=desktop_section(screen, monitors, desktop_profile, network, proxy)
-    )
+    settings = TrainConfig.load(config, flags=flags)
     log_at(settings.run.log_level)
 
     from operant.train.profiling import profiled

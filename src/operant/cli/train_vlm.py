@@ -61,18 +61,16 @@ def vlm(
     proxy: Proxy = None,
 ) -> None:
     """Train a vision-language model on sandboxed desktops by reinforcement learning."""
-    from operant.config.environment import environment
+    from operant.config.settings import read_environment
     from operant.config.vlm_training import VLMTrainingConfig
-    from operant.config.yaml_file import load_yaml
     from operant.errors import ConfigError
 
     overrides = [*(set_ or ()), *_staleness(mode)]
     section = desktop_section(screen, monitors, profile, network, proxy)
-    settings = load_yaml(config, VLMTrainingConfig, overrides, desktop=section)
-    told = environment(also=[settings.environment.ui_env_token_variable])
-    if where := device or told.get("DEVICE"):
-        settings = settings.model_copy(update={"model": settings.model.model_copy(update={"device": where})})
-    log_at(log_level or told.get("LOG_LEVEL") or "INFO")
+    flags = {"model.device": device, "desktop": section or None}
+    settings = VLMTrainingConfig.load(config, assignments=overrides, flags=flags)
+    variables = read_environment(also=[settings.environment.ui_env_token_variable])
+    log_at(log_level or variables.get("LOG_LEVEL") or "INFO")
     if mode == "async" and not settings.training.max_staleness:
         raise ConfigError(
             "training.max_staleness is 0, which is synchronous", hint="raise it, or say --mode sync"

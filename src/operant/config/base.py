@@ -52,6 +52,8 @@ def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:
         hint = f"did you mean {near[0]!r}?" if near else f"valid keys: {', '.join(names)}"
         return ConfigError(f"{where} is not a setting", hint=hint)
     given = first.get("input")
+    if first["type"] == "model_type":
+        return ConfigError(f"{where} must be a section with settings (got {given!r})")
     return ConfigError(
         f"{where}: {first['msg'].removeprefix('Value error, ')} (got {given!r})", hint=_nearest(first, given)
     )

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from pydantic import field_validator
 
-from operant.config.base import Config
 from operant.config.desktop import DesktopConfig
-from operant.config.environment import check_level, environment
-from operant.config.yaml_file import build_over
+from operant.config.settings import Settings, check_level
 
 __all__ = ["EvaluationConfig"]
 
-#: variable -> the setting that it stands for
-VARIABLES = {"DEVICE": "device", "LOG_LEVEL": "log_level"}
 
-
-class EvaluationConfig(Config):
+class EvaluationConfig(Settings):
     """Flags win over the environment, and that over the file."""
 
+    variables: ClassVar[Mapping[str, str]] = {"DEVICE": "device", "LOG_LEVEL": "log_level"}
     device: str | None = None
     """Where networks calculate: cpu, cuda, cuda:1, mps or auto; left out, the agent's own choice."""
     log_level: str = "INFO"
@@ -33,12 +28,3 @@ class EvaluationConfig(Config):
     @classmethod
     def _known(cls, level: str) -> str:
         return check_level(level)
-
-    @classmethod
-    def load(
-        cls, file: Path | None = None, variables: Mapping[str, str] | None = None, **flags: Any
-    ) -> EvaluationConfig:
-        """Everything put together; flags that are None were not given."""
-        told = environment(variables=variables)
-        said = {setting: told[name] for name, setting in VARIABLES.items() if name in told}
-        return build_over(cls, file, said, flags)

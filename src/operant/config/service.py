@@ -12,30 +12,26 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from operant.config.base import Config
 from operant.config.desktop import DesktopConfig
-from operant.config.environment import PREFIX, check_level, check_variables
-from operant.config.environment import environment as read_environment
-from operant.config.yaml_file import build_over
+from operant.config.settings import PREFIX, Settings, check_level, read_environment
 
 __all__ = ["ServiceConfig", "is_loopback"]
 
-PLAIN_NAMES = {
-    "DEVICE": "device",
-    "LOG_LEVEL": "log_level",
-    "LOG_FORMAT": "log_format",
-    "TRAINING_ENABLED": "training_enabled",
-    "API_TOKEN": "token",
-}
 
-
-class ServiceConfig(Config):
+class ServiceConfig(Settings):
     """One service on one machine."""
 
+    variables: ClassVar[Mapping[str, str]] = {
+        "DEVICE": "device",
+        "LOG_LEVEL": "log_level",
+        "LOG_FORMAT": "log_format",
+        "TRAINING_ENABLED": "training_enabled",
+        "API_TOKEN": "token",
+    }
     host: str = "127.0.0.1"
     """Address to listen on; any but this machine's own needs a token."""
     port: int = Field(8000, ge=0, le=65535)
@@ -163,22 +159,23 @@ class ServiceConfig(Config):
         return self.data_dir / "runs"
 
     @classmethod
-    def from_environment(
-        cls, environment: Mapping[str, str] | None = None, *, file: Path | None = None, **overrides: Any
+    def load(
+        cls, file: Path | None = None, *, environ: Mapping[str, str] | None = None, **more: Any
     ) -> ServiceConfig:
-        """What the environment, ``.env`` and a YAML file say; ``overrides`` that are not None win."""
-        if environment is None:
-            environment = read_environment()
-        else:
-            check_variables(environment)
-        said: dict[str, Any] = {}
-        for variable, value in environment.items():
-            name = PLAIN_NAMES.get(variable) or variable.removeprefix(PREFIX).lower()
-            if (variable in PLAIN_NAMES or variable.startswith(PREFIX)) and name in cls.model_fields:
-                said[name] = value
-        if file is None and f"{PREFIX}CONFIG" in environment:
-            file = Path(environment[f"{PREFIX}CONFIG"])
-        return build_over(cls, file, said, overrides)
+        """As all settings are; the file may be named by OPERANT_CONFIG."""
+        named = read_environment(environ).get(f"{PREFIX}CONFIG")
+        return super().load(file or (Path(named) if named else None), environ=environ, **more)
+
+    @classmethod
+    def _from_variables(cls, environ: Mapping[str, str]) -> dict[str, Any]:
+        """Every plain field also has a variable ``OPERANT_<FIELD>``, which comes before the name that people expect."""
+        own = {
+            name: value
+            for variable, value in environ.items()
+            if variable.startswith(PREFIX)
+            and (name := variable.removeprefix(PREFIX).lower()) in cls.model_fields
+        }
+        return super()._from_variables(environ) | own
 
 
 def is_loopback(host: str) -> bool:

@@ -6,13 +6,16 @@ cluster.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from operant.config.base import Config
 from operant.config.cluster import ClusterSettings
 from operant.config.desktop import DesktopConfig
+from operant.config.settings import Settings, read_yaml
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
 
 __all__ = [
@@ -139,9 +142,10 @@ class TrainingSettings(Config):
     """CPU threads of the model libraries; their own choice if left out."""
 
 
-class VLMTrainingConfig(Config):
+class VLMTrainingConfig(Settings):
     """A whole run."""
 
+    variables: ClassVar[Mapping[str, str]] = {"DEVICE": "model.device"}
     model: ModelSettings
     """What is trained; ``tiny:FAMILY`` or ``tiny:FAMILY:WIDTHxLAYERS`` makes a small one from scratch."""
     prompt: PromptSettings = PromptSettings()
@@ -160,6 +164,13 @@ class VLMTrainingConfig(Config):
     """The learner."""
     cluster: ClusterSettings = ClusterSettings()
     """Where everybody is, with ``--cluster``."""
+
+    @classmethod
+    def load(cls, file: Path | None = None, *, also: Iterable[str] = (), **more: Any) -> VLMTrainingConfig:
+        """As all settings are. The variable of a server's token is one that the file chooses."""
+        section = (read_yaml(file) if file is not None else {}).get("environment")
+        token = section.get("ui_env_token_variable") if isinstance(section, dict) else None
+        return super().load(file, also=[*also, *([str(token)] if token else [])], **more)
 
     @model_validator(mode="before")
     @classmethod

@@ -31,7 +31,7 @@ Every action happens in a sandboxed desktop unless the service was started with 
 def create_app(config: ServiceConfig | None = None, runtime: Runtime | None = None) -> FastAPI:
     """A service, from the environment unless settings are given; ``runtime`` lets a test bring its own desktops and models."""
     if config is None and runtime is None:
-        config = ServiceConfig.from_environment()
+        config = ServiceConfig.load()
         set_up_logging(config.log_format, config.log_level)
     config = config or (runtime.config if runtime else ServiceConfig())
     runtime = runtime or Runtime(config)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-import yaml
 from pydantic import ConfigDict, Field, field_validator
 
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.config.base import Config
 from operant.config.desktop import DesktopConfig
-from operant.config.environment import check_level, environment
 from operant.config.learning import CurriculumConfig, PPOConfig
-from operant.config.yaml_file import overlaid
+from operant.config.settings import Settings, check_level
 from operant.errors import ConfigError
 
 __all__ = [
@@ -28,12 +26,9 @@ __all__ = [
     "RunConfig",
     "TrainConfig",
     "TrainingConfig",
-    "load_config",
 ]
 
 DEFAULT_FILE = Path("config/config.yaml")
-#: variable -> the setting that it stands for
-VARIABLES = {"DEVICE": "run.device", "LOG_LEVEL": "run.log_level"}
 
 
 class TrainingConfig(PPOConfig):
@@ -109,9 +104,10 @@ class RunConfig(Config):
         return check_level(level)
 
 
-class TrainConfig(Config):
+class TrainConfig(Settings):
     """A whole run."""
 
+    variables: ClassVar[Mapping[str, str]] = {"DEVICE": "run.device", "LOG_LEVEL": "run.log_level"}
     training: TrainingConfig = TrainingConfig()
     curriculum: CurriculumConfig = CurriculumConfig()
     environment: EnvironmentConfig = EnvironmentConfig()
@@ -123,6 +119,18 @@ class TrainConfig(Config):
     kind: Literal["hierarchical"] = "hierarchical"
     """Which agent it is."""
 
+    @classmethod
+    def load(cls, file: Path | None = None, **more: Any) -> TrainConfig:
+        """As all settings are; ``config/config.yaml`` is read if no file is named and it is there."""
+        if file is None and DEFAULT_FILE.is_file():
+            file = DEFAULT_FILE
+        try:
+            config = super().load(file, **more)
+        except ConfigError as error:
+            raise ConfigError(error.message, hint=error.hint or "see config/config.yaml") from error
+        config.check()
+        return config
+
     def check(self) -> None:
         """What no single field can know."""
         if self.training.buffer_size < self.training.num_envs:
@@ -131,57 +139,3 @@ class TrainConfig(Config):
                 f"{self.training.num_envs}",
                 hint="at least one step of each environment must fit: raise --rollout-steps or lower --num-envs",
             )
-
-
-def load_config(
-    path: Path | None = None,
-    flags: Mapping[str, Any] | None = None,
-    *,
-    variables: Mapping[str, str] | None = None,
-    desktop: Mapping[str, Any] | None = None,
-) -> TrainConfig:
-    """Everything put together; ``flags`` are dotted names, and those that are None were not given. ``desktop`` goes over
-    the section of that name."""
-    if path is None and DEFAULT_FILE.is_file():
-        path = DEFAULT_FILE
-    values = {} if path is None else _read(path)
-    told = environment(variables=variables)
-    for name, setting in VARIABLES.items():
-        if name in told:
-            _put(values, setting, told[name])
-    for setting, value in (flags or {}).items():
-        if value is not None:
-            _put(values, setting, value)
-    if desktop:
-        values["desktop"] = overlaid(values.get("desktop"), desktop)
-    try:
-        config: TrainConfig = TrainConfig.build(**values)
-    except ConfigError as error:
-        where = f" (in {path}, a flag or a variable)" if path is not None else ""
-        raise ConfigError(error.message + where, hint=error.hint or "see config/config.yaml") from error
-    config.check()
-    return config
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} can't be read: {error}", hint="name a YAML file with --config") from error
-    except yaml.YAMLError as error:
-        first = " ".join(str(error).split())
-        raise ConfigError(f"{path} is not YAML: {first}", hint="see config/config.yaml") from error
-    if values is None:
-        return {}
-    if not isinstance(values, dict) or not all(
-        isinstance(part, dict) or part is None or name == "kind" for name, part in values.items()
-    ):
-        raise ConfigError(
-            f"{path} must hold sections with settings", hint="such as training: and curriculum:"
-        )
-    return {name: part for name, part in values.items() if part is not None}
-
-
-def _put(values: dict[str, Any], setting: str, value: Any) -> None:
-    section, _, name = setting.partition(".")
-    values[section] = {**values.get(section, {}), name: value}

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.config.yaml_file import load_yaml
 from operant.errors import ConfigError
 from operant.train.vlm.dry_run import dry_run, small
 from operant.train.vlm.parts import Parts
@@ -24,7 +23,7 @@ def test_they_are_there() -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_dry_run_makes_an_update(path: Path) -> None:
-    config = load_yaml(path, VLMTrainingConfig)
+    config = VLMTrainingConfig.load(path)
     metrics = dry_run(config)
     assert metrics["version"] == 1
     assert metrics["examples"] > 0
@@ -33,18 +32,18 @@ def test_a_dry_run_makes_an_update(path: Path) -> None:
 
 def test_overrides_and_mistakes(tmp_path: Path) -> None:
     path = next(path for path in SHIPPED if path.stem == "vlm_tiny_cpu")
-    config = load_yaml(path, VLMTrainingConfig, ["training.learning_rate=0.5", "model.lora.r=3"])
+    config = VLMTrainingConfig.load(path, assignments=["training.learning_rate=0.5", "model.lora.r=3"])
     assert config.training.learning_rate == 0.5
     assert config.model.lora.r == 3
     with pytest.raises(ConfigError, match=r"training\.lr is not a setting"):
-        load_yaml(path, VLMTrainingConfig, ["training.lr=1"])
+        VLMTrainingConfig.load(path, assignments=["training.lr=1"])
     with pytest.raises(ConfigError, match="sets nothing"):
-        load_yaml(path, VLMTrainingConfig, ["training"])
+        VLMTrainingConfig.load(path, assignments=["training"])
     with pytest.raises(ConfigError, match="no file"):
-        load_yaml(tmp_path / "none.yaml", VLMTrainingConfig)
+        VLMTrainingConfig.load(tmp_path / "none.yaml")
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(ConfigError, match="holds no settings"):
-        load_yaml(tmp_path / "list.yaml", VLMTrainingConfig)
+        VLMTrainingConfig.load(tmp_path / "list.yaml")
 
 
 SESSION = {"session_type": "simple_data_entry", "task_prompt": "Complete the data entry form"}
@@ -97,6 +96,6 @@ def test_a_dry_run_reads_what_kind_a_directory_holds(tmp_path: Path) -> None:
 
 def test_a_gpu_that_is_not_there_is_told(tmp_path: Path) -> None:
     path = next(path for path in SHIPPED if path.stem == "vlm_tiny_cpu")
-    config = load_yaml(path, VLMTrainingConfig, ["model.device=cuda:7"])
+    config = VLMTrainingConfig.load(path, assignments=["model.device=cuda:7"])
     with pytest.raises(ConfigError, match="no device 'cuda:7'"):
         Parts(config, tmp_path)

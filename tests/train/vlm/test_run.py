@@ -14,7 +14,6 @@ from PIL import Image
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.config.yaml_file import load_yaml
 from operant.errors import CheckpointError, ConfigError, TaskError
 from operant.learn.vlm.checkpoint import newest
 from operant.learn.vlm.entropulse import Entropulse
@@ -75,7 +74,7 @@ def test_a_run_on_two_monitors_of_1920x1080(tmp_path: Path) -> None:
     for path in pictures:
         with Image.open(path) as picture:
             assert picture.size == (3840, 1080)
-    written = load_yaml(tmp_path / "config.yaml", VLMTrainingConfig)
+    written = VLMTrainingConfig.load(tmp_path / "config.yaml")
     assert written == config
     assert (written.desktop.size, written.desktop.chosen_profile) == (Size(3840, 1080), "full")
     assert training.source.draw(np.random.default_rng(0)).profile == "full"
@@ -83,7 +82,7 @@ def test_a_run_on_two_monitors_of_1920x1080(tmp_path: Path) -> None:
 
 def test_the_note_of_a_run_leaves_the_profile_to_the_tasks_if_it_was_not_chosen(tmp_path: Path) -> None:
     run(tmp_path).close()
-    assert load_yaml(tmp_path / "config.yaml", VLMTrainingConfig).desktop.chosen_profile is None
+    assert VLMTrainingConfig.load(tmp_path / "config.yaml").desktop.chosen_profile is None
 
 
 def lines(directory: Path) -> list[dict[str, Any]]:

@@ -20,7 +20,6 @@ from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.prompt import Conversation, as_shown
 from operant.agents.vlm.trajectory import Generation, Turn
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
-from operant.config.yaml_file import load_yaml
 from operant.errors import InvalidAction, ModelError
 from operant.types import Action, Observation, Size
 
@@ -119,7 +118,7 @@ def load(path: str = "", *, device: str | None = None) -> VLMAgent:
     if path.endswith((".yaml", ".yml")):
         from operant.agents.vlm.backends.server import AskedServer, ServerBackend
 
-        asked = load_yaml(Path(path), AskedServer)
+        asked = AskedServer.load(Path(path))
         server: ServerSettings = asked.server
         return VLMAgent(
             ServerBackend(server, asked.sampling),

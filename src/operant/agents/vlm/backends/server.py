@@ -22,7 +22,7 @@ from operant.agents.vlm.backends.base import Backend, Weights
 from operant.agents.vlm.families import family_of
 from operant.agents.vlm.prompt import Picture, Prompt
 from operant.agents.vlm.trajectory import Generation
-from operant.config.base import Config
+from operant.config.settings import Settings
 from operant.config.vlm import PromptSettings, SamplingSettings, ServerSettings
 from operant.errors import ModelServerError
 from operant.types import Size
@@ -33,7 +33,7 @@ CALLERS = 64
 TOKEN_MARK = "token_id:"
 
 
-class AskedServer(Config):
+class AskedServer(Settings):
     """A file that names a server and says how its model is to be asked."""
 
     server: ServerSettings

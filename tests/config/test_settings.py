@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from operant.config.environment import check_level, environment
 from operant.config.evaluation import EvaluationConfig
 from operant.config.service import ServiceConfig
+from operant.config.settings import check_level, read_environment
 from operant.errors import ConfigError
 from operant.types import Size
 
@@ -30,16 +30,16 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_mistyped_variable_is_an_error_with_the_nearest_name(name: str, hint: str) -> None:
     for read in (
-        lambda: environment(variables={name: "1"}),
-        lambda: ServiceConfig.from_environment({name: "1"}),
-        lambda: EvaluationConfig.load(variables={name: "1"}),
+        lambda: read_environment({name: "1"}),
+        lambda: ServiceConfig.load(environ={name: "1"}),
+        lambda: EvaluationConfig.load(environ={name: "1"}),
     ):
         with pytest.raises(ConfigError, match=name) as caught:
             read()
         assert hint in str(caught.value.hint)
     Path(".env").write_text(f"{name}=1\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"\.env"):
-        environment(variables={})
+        read_environment({})
 
 
 def test_names_of_others_and_our_own_marks_are_left_alone() -> None:
@@ -50,10 +50,10 @@ def test_names_of_others_and_our_own_marks_are_left_alone() -> None:
         "MY_OPERANT_X": "z",
         "EMPTY": "",
     }
-    assert environment(variables=said).keys() == said.keys() - {"EMPTY"}
+    assert read_environment(said).keys() == said.keys() - {"EMPTY"}
     with pytest.raises(ConfigError):
-        environment(variables={"OPERANT_MY_KEY": "k"})
-    assert environment(variables={"OPERANT_MY_KEY": "k"}, also=["OPERANT_MY_KEY"])
+        read_environment({"OPERANT_MY_KEY": "k"})
+    assert read_environment({"OPERANT_MY_KEY": "k"}, also=["OPERANT_MY_KEY"])
 
 
 def test_levels_are_known_by_name() -> None:
@@ -66,12 +66,14 @@ def test_an_evaluation_takes_flags_over_variables_over_the_file() -> None:
     file = Path("eval.yaml")
     file.write_text("device: cuda\nlog_level: error\ndesktop: {width: 800, height: 600, network: true}\n")
     said = {"DEVICE": "cuda:1"}
-    found = EvaluationConfig.load(file, said)
+    found = EvaluationConfig.load(file, environ=said)
     assert (found.device, found.log_level, found.desktop.size) == ("cuda:1", "ERROR", Size(800, 600))
     section = {"size": "1920x1080", "width": None, "height": None}
-    found = EvaluationConfig.load(file, said, device="cpu", log_level=None, desktop=section)
+    found = EvaluationConfig.load(
+        file, environ=said, flags={"device": "cpu", "log_level": None, "desktop": section}
+    )
     assert (found.device, found.desktop.size, found.desktop.network) == ("cpu", Size(1920, 1080), True)
-    assert EvaluationConfig.load(None, {}, device=None) == EvaluationConfig()
+    assert EvaluationConfig.load(environ={}, flags={"device": None}) == EvaluationConfig()
 
 
 @pytest.mark.parametrize(
@@ -87,20 +89,20 @@ def test_an_evaluation_takes_flags_over_variables_over_the_file() -> None:
 )
 def test_mistakes_in_a_file_are_named(text: str, says: str) -> None:
     Path("bad.yaml").write_text(text, encoding="utf-8")
-    for model in (EvaluationConfig.load, lambda file: ServiceConfig.from_environment({}, file=file)):
+    for model in (EvaluationConfig.load, lambda file: ServiceConfig.load(file, environ={})):
         with pytest.raises(ConfigError) as caught:
             model(Path("bad.yaml"))
         assert "bad.yaml" in caught.value.message
         assert says in str(caught.value)
     with pytest.raises(ConfigError, match="no file"):
-        EvaluationConfig.load(Path("none.yaml"), {})
+        EvaluationConfig.load(Path("none.yaml"), environ={})
 
 
 def test_the_service_takes_a_file_too() -> None:
     Path("service.yaml").write_text("port: 9000\ndesktops: 3\ndevice: cuda\ndesktop: {size: 1920x1080}\n")
     said = {"OPERANT_CONFIG": "service.yaml", "OPERANT_PORT": "9001", "DEVICE": "cpu", "LOG_LEVEL": "debug"}
-    config = ServiceConfig.from_environment(said, desktops=4)
+    config = ServiceConfig.load(environ=said, flags={"desktops": 4})
     assert (config.port, config.desktops, config.device, config.log_level) == (9001, 4, "cpu", "DEBUG")
     assert config.desktop.size == Size(1920, 1080)
     with pytest.raises(ConfigError, match="log_level"):
-        ServiceConfig.from_environment({"LOG_LEVEL": "loud"})
+        ServiceConfig.load(environ={"LOG_LEVEL": "loud"})
