@@ -10,7 +10,7 @@ from PIL import Image
 from operant.apps.moves import Goal, answer
 from operant.errors import TaskError
 from operant.tasks.changes import Change, Disk, after, answered
-from operant.tasks.criteria import AllOf, Answer, DirectoryContains, FileEquals, ImageSimilar
+from operant.tasks.criteria import AllOf, Answer, DirectoryContains, FileEquals, FileExists, ImageSimilar
 from operant.tasks.setup import MakeDirectory, WriteFile
 from operant.types import Action
 
@@ -105,6 +105,14 @@ def test_other_files_need_a_criterion_of_their_own() -> None:
     setup = [WriteFile.of_bytes("work/a.zip", b"PK..."), WriteFile(path="work/a.txt", text="A")]
     with pytest.raises(TaskError, match="neither text nor a picture"):
         after(setup, [Change(NOWHERE, lambda disk: disk.remove("work/a.txt"))])
+
+
+def test_a_file_without_bytes_must_be_there_and_may_hold_anything() -> None:
+    disk = Disk({"work/notes.tar": b""}, {"work"})
+    assert disk.is_exactly("work") == [
+        DirectoryContains(path="work", names=("notes.tar",), exactly=True),
+        FileExists(path="work/notes.tar"),
+    ]
 
 
 def test_an_answer_is_the_last_goal_and_the_criterion() -> None:

@@ -18,7 +18,9 @@ __all__ = ["BUILT_IN", "GROUP", "App", "app_names", "load_app"]
 GROUP = "operant.apps"
 
 #: name -> where its ``App`` is
-BUILT_IN: dict[str, str] = {}
+BUILT_IN: dict[str, str] = {
+    "xterm": "operant.apps.xterm:APP",
+}
 
 
 def app_names() -> list[str]:

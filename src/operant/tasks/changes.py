@@ -15,7 +15,15 @@ from typing import Literal
 from operant.apps import moves
 from operant.apps.moves import Goal
 from operant.errors import TaskError
-from operant.tasks.criteria import AllOf, Answer, Criterion, DirectoryContains, FileEquals, ImageSimilar
+from operant.tasks.criteria import (
+    AllOf,
+    Answer,
+    Criterion,
+    DirectoryContains,
+    FileEquals,
+    FileExists,
+    ImageSimilar,
+)
 from operant.tasks.setup import MakeDirectory, SetupStep, WriteFile
 
 __all__ = ["Change", "Disk", "Scope", "after", "answered"]
@@ -33,7 +41,7 @@ class Disk:
     """The files and folders of a task, by their paths below HOME. Settings (``.config/...``) are not among them."""
 
     files: dict[str, str | bytes] = field(default_factory=dict)
-    """Texts, and bytes of pictures and other files."""
+    """Texts, and bytes of pictures and other files. No bytes stand for a file whose content other criteria check."""
     folders: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     """Folders that are checked whole, whether something changes in them or not."""
@@ -139,6 +147,8 @@ def _is(path: str, content: str | bytes) -> Criterion:
     """A file is as it should be; a picture may be encoded in another way."""
     if isinstance(content, str):
         return FileEquals(path=path, text=content)
+    if not content:
+        return FileExists(path=path)
     if not content.startswith(PNG):
         raise TaskError(
             f"{path} is neither text nor a picture", hint="write a criterion for it: Change(holds=...)"

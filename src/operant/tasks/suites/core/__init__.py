@@ -27,6 +27,8 @@ MODULES = (
     "images",
     "browser",
     "terminal",
+    "terminal_chains",
+    "terminal_sessions",
     "chores",
 )
 

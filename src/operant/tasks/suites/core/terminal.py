@@ -3,57 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from operant.apps.moves import Milestone, Milestones
+from operant.apps import xterm
+from operant.apps.moves import Goal
 from operant.apps.view import View
-from operant.tasks.criteria import Answer, CommandOutput, Criterion, FileEquals
+from operant.tasks.changes import Change, Disk, answered
+from operant.tasks.criteria import CommandOutput, FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.setup import Run, SetupStep, WriteFile
-from operant.tasks.suites.core.terminal_chains import CHAINS
-from operant.tasks.suites.core.terminal_moves import (
-    HOME,
-    SIZE,
-    WORK,
-    Commands,
-    Step,
-    TerminalTask,
-    all_of,
-    clutter,
-    directory,
-    enter,
-    gone,
-    in_terminal,
-    names,
-    says,
-    terminal,
-    untouched,
-)
-from operant.tasks.suites.core.terminal_sessions import SESSIONS
+from operant.tasks.setup import Launch, MakeDirectory, Run, SetupStep, WriteFile
+from operant.tasks.suites.core.shell import WORK, commands
 from operant.tasks.template import Params, Template
-from operant.types import Action, ActionKind, Difficulty
+from operant.types import Difficulty
 
-__all__ = ["TEMPLATES"]
+__all__ = ["TEMPLATES", "TerminalTask", "clutter", "names", "spoken", "terminal"]
 
 MODES = ("600", "640", "700", "750", "755", "444")
 
 
-class OneCommand(TerminalTask):
-    """A single command line, ``p.command``, does it."""
+def terminal(
+    place: tuple[int, int, int, int],
+    *,
+    title: str = xterm.TITLE,
+    directory: str = WORK,
+    run: str | None = None,
+) -> Launch:
+    """A terminal with a readable font, in a directory below HOME; with ``run``, it shows that program."""
+    command = ["env", "-C", f"{xterm.HOME}/{directory}", "SHELL=/bin/bash"]
+    command += xterm.APP.argv("-fa", "Monospace", "-fs", "11", "-T", title)
+    return Launch(command=[*command, *(["-e", run] if run else [])], place=place)
 
+
+def names(draw: Draw, count: int) -> list[str]:
+    """Different plain names such as ``quiet-harbor``."""
+    pairs = zip(draw.words(count, "adjectives"), draw.words(count), strict=True)
+    return ["-".join(pair) for pair in pairs]
+
+
+def clutter(draw: Draw, names: Sequence[str]) -> dict[str, str]:
+    """Text files that lie around."""
+    return {f"{name}.txt": f"{draw.phrase(3)}\n{draw.phrase(2)}\n" for name in names}
+
+
+def spoken(parts: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+class TerminalTask(Template):
+    """A terminal is open in the directory ``work``, where ``p.files`` lie; a command line, ``p.command``, does it."""
+
+    apps = ("xterm",)
     family = "command"
     difficulty = Difficulty.EASY
+    size: ClassVar[tuple[int, int]] = (700, 420)
 
-    def left(self, p: Params) -> Any:
-        """How the oracle sees that it was done."""
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
+        """What differs between instances, beside the place of the terminal."""
         raise NotImplementedError
 
-    def oracle(self, p: Params) -> Oracle:
-        return Commands([Step(p.command, self.left(p))])
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {**self.drawn(draw), "place": draw.place(*self.size)}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*self.prepare(p), terminal(p.place)]
+
+    def prepare(self, p: Params) -> list[SetupStep]:
+        """Everything but the terminal."""
+        return [
+            WriteFile(path=".bashrc", text="PS1='\\w $ '\n"),
+            MakeDirectory(path=WORK),
+            *(WriteFile(path=f"{WORK}/{name}", text=text) for name, text in p.files.items()),
+        ]
+
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [commands(Disk.of(self.setup(p)), [p.command])]
 
 
-class CreateDirectory(OneCommand):
+class CreateDirectory(TerminalTask):
     id = "core/terminal-make-directory-v1"
     skill = "type"
     instructions = (
@@ -61,23 +88,12 @@ class CreateDirectory(OneCommand):
         "Create the directory {name} in the terminal: `{command}`",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         name, *others = names(draw, 4)
-        return {
-            "name": name,
-            "command": f"mkdir {name}",
-            "files": clutter(draw, others),
-            "place": draw.place(*SIZE),
-        }
-
-    def success(self, p: Params) -> Criterion:
-        return all_of(*untouched(p.files, beside=[f"{p.name}/"]))
-
-    def left(self, p: Params) -> Any:
-        return directory(p.name)
+        return {"name": name, "command": f"mkdir {name}", "files": clutter(draw, others)}
 
 
-class Rename(OneCommand):
+class Rename(TerminalTask):
     id = "core/terminal-rename-v1"
     skill = "rename"
     instructions = (
@@ -85,27 +101,14 @@ class Rename(OneCommand):
         "In the terminal, rename {old}: `{command}`",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         name, *others = names(draw, 5)
         files = clutter(draw, others)
         old, new = draw.choice(list(files)), f"{name}.txt"
-        return {
-            "old": old,
-            "new": new,
-            "command": f"mv {old} {new}",
-            "files": files,
-            "place": draw.place(*SIZE),
-        }
-
-    def success(self, p: Params) -> Criterion:
-        kept = {p.new if name == p.old else name: text for name, text in p.files.items()}
-        return all_of(*untouched(kept))
-
-    def left(self, p: Params) -> Any:
-        return says(p.new, p.files[p.old])
+        return {"old": old, "new": new, "command": f"mv {old} {new}", "files": files}
 
 
-class Delete(OneCommand):
+class Delete(TerminalTask):
     id = "core/terminal-delete-v1"
     skill = "delete"
     instructions = (
@@ -113,19 +116,13 @@ class Delete(OneCommand):
         "{victim} is no longer needed. Run `{command}`.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         files = clutter(draw, names(draw, 5))
         victim = draw.choice(list(files))
-        return {"victim": victim, "command": f"rm {victim}", "files": files, "place": draw.place(*SIZE)}
-
-    def success(self, p: Params) -> Criterion:
-        return all_of(*untouched({name: text for name, text in p.files.items() if name != p.victim}))
-
-    def left(self, p: Params) -> Any:
-        return gone(p.victim)
+        return {"victim": victim, "command": f"rm {victim}", "files": files}
 
 
-class SaveLine(OneCommand):
+class SaveLine(TerminalTask):
     id = "core/terminal-save-line-v1"
     skill = "type"
     instructions = (
@@ -133,7 +130,7 @@ class SaveLine(OneCommand):
         "In the terminal, run `{command}` so that {file} holds that text.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         name, *others = names(draw, 4)
         text, file = draw.phrase(3), f"{name}.txt"
         return {
@@ -141,17 +138,10 @@ class SaveLine(OneCommand):
             "file": file,
             "command": f"echo {text} > {file}",
             "files": clutter(draw, others),
-            "place": draw.place(*SIZE),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return all_of(*untouched({**p.files, p.file: p.text + "\n"}))
 
-    def left(self, p: Params) -> Any:
-        return says(p.file, p.text + "\n")
-
-
-class Filter(OneCommand):
+class Filter(TerminalTask):
     id = "core/terminal-filter-lines-v1"
     skill = "search"
     instructions = (
@@ -159,7 +149,7 @@ class Filter(OneCommand):
         "Run `{command}`.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         name, out, *others = names(draw, 5)
         word, *rest = draw.words(5, "products")
         kinds = [word] * 3 + rest * 2
@@ -171,19 +161,11 @@ class Filter(OneCommand):
             "word": word,
             "result": result,
             "command": f"grep {word} {file} > {result}",
-            "found": "".join(f"{line}\n" for line in lines if word in line.split()),
             "files": {**clutter(draw, others), file: "".join(f"{line}\n" for line in lines)},
-            "place": draw.place(*SIZE),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return all_of(*untouched({**p.files, p.result: p.found}))
 
-    def left(self, p: Params) -> Any:
-        return says(p.result, p.found)
-
-
-class Permissions(OneCommand):
+class Permissions(TerminalTask):
     id = "core/terminal-permissions-v1"
     skill = "settings"
     unseen = True
@@ -192,7 +174,7 @@ class Permissions(OneCommand):
         "Run `{command}` in the terminal.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         files = clutter(draw, names(draw, 4))
         before, mode = draw.sample(MODES, 2)
         file = draw.choice(list(files))
@@ -202,64 +184,54 @@ class Permissions(OneCommand):
             "before": before,
             "command": f"chmod {mode} {file}",
             "files": files,
-            "place": draw.place(*SIZE),
         }
 
     def prepare(self, p: Params) -> list[SetupStep]:
-        paths = [f"{HOME}/{WORK}/{name}" for name in p.files]
+        paths = [f"{xterm.HOME}/{WORK}/{name}" for name in p.files]
         return [*super().prepare(p), Run(command=["chmod", p.before, *paths])]
 
-    def success(self, p: Params) -> Criterion:
-        modes = [p.mode if name == p.file else p.before for name in p.files]
-        paths = [f"{HOME}/{WORK}/{name}" for name in p.files]
-        kept = CommandOutput(command=["stat", "-c", "%a", *paths], equals="\n".join(modes))
-        return all_of(*untouched(p.files), kept)
+    def changes(self, p: Params) -> Sequence[Change]:
+        look = ["stat", "-c", "%a", *(f"{xterm.HOME}/{WORK}/{name}" for name in p.files)]
+        modes = "\n".join(p.mode if name == p.file else p.before for name in p.files)
 
-    def left(self, p: Params) -> Any:
-        def holds(view: View) -> bool:
-            found = view.desktop.run(["stat", "-c", "%a", f"{HOME}/{WORK}/{p.file}"])
-            return found.output.strip() == str(p.mode)
+        def is_set(view: View) -> bool:
+            return view.desktop.run(look).output.strip() == modes
 
-        return holds
+        return [
+            Change(
+                xterm.entered([(p.command, is_set)]),
+                effect=lambda disk: disk.kept.add(WORK),
+                holds=[CommandOutput(command=look, equals=modes)],
+            )
+        ]
 
 
 class CountLines(TerminalTask):
     id = "core/terminal-count-lines-v1"
     skill = "read"
-    family = "command"
-    difficulty = Difficulty.EASY
     instructions = (
         "How many lines has {file}? Run `{command}` and report the number.",
         "Run `{command}` and report the count that it prints.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         files = {
             f"{name}.txt": "".join(f"{draw.word('products')}\n" for _ in range(draw.random.randint(12, 60)))
             for name in names(draw, 4)
         }
         file = draw.choice(list(files))
-        return {"file": file, "command": f"wc -l {file}", "files": files, "place": draw.place(*SIZE)}
+        return {"file": file, "command": f"wc -l {file}", "files": files}
 
-    def success(self, p: Params) -> Criterion:
-        return all_of(Answer(text=str(p.files[p.file].count("\n")), numeric=True), *untouched(p.files))
-
-    def oracle(self, p: Params) -> Oracle:
-        counted = Action.type(p.command + "\n")
-        answer = Action(ActionKind.ANSWER, text=str(p.files[p.file].count("\n")))
-        count = Milestone(
-            "counted",
-            lambda view: view.last == counted,
-            lambda view: in_terminal(view) or enter(view, p.command),
-        )
-        return Milestones([count], finish=answer)
+    def changes(self, p: Params) -> Sequence[Change]:
+        count = str(p.files[p.file].count("\n"))
+        printed = xterm.entered([(p.command, lambda view: f"{count} {p.file}" in xterm.rows(view))])
+        return [Change(printed, lambda disk: disk.kept.add(WORK)), answered(count, numeric=True)]
 
 
 class StopProgram(TerminalTask):
     id = "core/terminal-stop-program-v1"
     skill = "keys"
     family = "process"
-    difficulty = Difficulty.EASY
     instructions = (
         "Stop the program in the window {job} with Ctrl+C. Leave the others running.",
         "Interrupt {job}, and only that, by pressing Ctrl+C in its terminal.",
@@ -275,32 +247,26 @@ class StopProgram(TerminalTask):
         steps = self.prepare(p)
         for job, place in zip(p.jobs, p.places, strict=True):
             steps.append(WriteFile(path=f"jobs/{job}", text=waiting_program(job)))
-            steps.append(Run(command=["chmod", "+x", f"{HOME}/jobs/{job}"]))
-            steps.append(terminal(place, title=job, run=f"{HOME}/jobs/{job}"))
+            steps.append(Run(command=["chmod", "+x", f"{xterm.HOME}/jobs/{job}"]))
+            steps.append(terminal(place, title=job, run=f"{xterm.HOME}/jobs/{job}"))
         return steps
 
-    def success(self, p: Params) -> Criterion:
-        others = sorted(f"{HOME}/jobs/{job}" for job in p.jobs if job != p.job)
+    def changes(self, p: Params) -> Sequence[Change]:
+        others = sorted(f"{xterm.HOME}/jobs/{job}" for job in p.jobs if job != p.job)
         look = "cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep '^/home/user/jobs/' | sort -u"
-        return all_of(
-            FileEquals(path="jobs/stopped", text=p.job),
-            CommandOutput(command=["sh", "-c", look], equals="\n".join(others)),
-        )
-
-    def oracle(self, p: Params) -> Oracle:
-        stopped = Milestone(
-            "stopped",
+        stopped = Goal(
             lambda view: view.read("jobs/stopped") == f"{p.job}\n",
-            lambda view: in_terminal(view, p.job) or Action.key("ctrl", "c"),
+            lambda view: xterm.focus(view, p.job) or xterm.INTERRUPT,
         )
-        return Milestones([stopped])
+        left = CommandOutput(command=["sh", "-c", look], equals="\n".join(others))
+        return [Change(stopped, holds=[FileEquals(path="jobs/stopped", text=p.job), left])]
 
 
 def waiting_program(name: str) -> str:
     """A program that runs until it is interrupted, and says so then."""
     return (
         "#!/bin/sh\n"
-        f"trap 'echo {name} >> {HOME}/jobs/stopped; exit' INT\n"
+        f"trap 'echo {name} >> {xterm.HOME}/jobs/stopped; exit' INT\n"
         f"echo '{name} is running.'\necho 'Press Ctrl+C to stop it.'\n"
         "while :; do sleep 60; done\n"
     )
@@ -315,6 +281,4 @@ TEMPLATES: tuple[type[Template], ...] = (
     Permissions,
     CountLines,
     StopProgram,
-    *CHAINS,
-    *SESSIONS,
 )

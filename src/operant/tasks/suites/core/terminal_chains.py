@@ -5,40 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.view import View
-from operant.tasks.criteria import CommandOutput, Criterion, DirectoryContains, FileEquals
+from operant.apps import xterm
+from operant.tasks.changes import Change, Disk
+from operant.tasks.criteria import CommandOutput, DirectoryContains, FileEquals
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import SetupStep, WriteFile
-from operant.tasks.suites.core.terminal_moves import (
-    HOME,
-    SIZE,
-    WORK,
-    Commands,
-    Step,
-    TerminalTask,
-    all_hold,
-    all_of,
-    at,
-    clutter,
-    directory,
-    gone,
-    in_terminal,
-    names,
-    says,
-    spoken,
-    terminal,
-    terminal_window,
-    untouched,
-)
+from operant.tasks.suites.core.shell import WORK, commands, text_of
+from operant.tasks.suites.core.terminal import TerminalTask, clutter, names, spoken, terminal
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty
+from operant.types import Difficulty
 
-__all__ = ["CHAINS"]
+__all__ = ["TEMPLATES"]
 
 
-def quoted(commands: Sequence[str]) -> str:
-    return spoken([f"`{command}`" for command in commands])
+def asked(lines: Sequence[str]) -> dict[str, Any]:
+    """Command lines, and how an instruction asks for them."""
+    return {"commands": lines, "steps": spoken([f"`{line}`" for line in lines])}
 
 
 class Chain(TerminalTask):
@@ -46,14 +28,9 @@ class Chain(TerminalTask):
 
     family = "chain"
     difficulty = Difficulty.MEDIUM
-    skill = "chain"
 
-    def left(self, p: Params) -> Sequence[Any]:
-        """How the oracle sees what each of them left."""
-        raise NotImplementedError
-
-    def oracle(self, p: Params) -> Oracle:
-        return Commands([Step(line, left) for line, left in zip(p.commands, self.left(p), strict=True)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [commands(Disk.of(self.setup(p)), p.commands)]
 
 
 class StartProject(Chain):
@@ -64,11 +41,11 @@ class StartProject(Chain):
         "Set up a directory for {project} in the terminal with {steps}.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         project, first, second, empty, listing = draw.words(5)
         files = clutter(draw, names(draw, 4))
         copied, moved = draw.sample(list(files), 2)
-        commands = [
+        lines = [
             f"mkdir {project}",
             f"cd {project}",
             f"mkdir {first}",
@@ -78,48 +55,7 @@ class StartProject(Chain):
             f"touch {empty}.txt",
             f"ls > {listing}.txt",
         ]
-        return {
-            "project": project,
-            "first": first,
-            "second": second,
-            "empty": f"{empty}.txt",
-            "listing": f"{listing}.txt",
-            "copied": copied,
-            "moved": moved,
-            "commands": commands,
-            "steps": quoted(commands),
-            "files": files,
-            "place": draw.place(*SIZE),
-        }
-
-    def listed(self, p: Params) -> str:
-        return "".join(f"{name}\n" for name in sorted((p.first, p.second, p.empty, p.listing)))
-
-    def success(self, p: Params) -> Criterion:
-        place = f"{WORK}/{p.project}"
-        kept = {name: text for name, text in p.files.items() if name != p.moved}
-        return all_of(
-            *untouched(kept, beside=[f"{p.project}/"]),
-            DirectoryContains(
-                path=place, names=(f"{p.first}/", f"{p.second}/", p.empty, p.listing), exactly=True
-            ),
-            *untouched({p.copied: p.files[p.copied]}, directory=f"{place}/{p.first}"),
-            *untouched({p.moved: p.files[p.moved]}, directory=f"{place}/{p.second}"),
-            FileEquals(path=f"{place}/{p.empty}", text=""),
-            FileEquals(path=f"{place}/{p.listing}", text=self.listed(p)),
-        )
-
-    def left(self, p: Params) -> Sequence[Any]:
-        return [
-            directory(p.project),
-            at(f"{WORK}/{p.project}"),
-            directory(f"{p.project}/{p.first}"),
-            directory(f"{p.project}/{p.second}"),
-            says(f"{p.project}/{p.first}/{p.copied}", p.files[p.copied]),
-            says(f"{p.project}/{p.second}/{p.moved}", p.files[p.moved]),
-            says(f"{p.project}/{p.empty}", ""),
-            says(f"{p.project}/{p.listing}", self.listed(p)),
-        ]
+        return {"project": project, **asked(lines), "files": files}
 
 
 class MoveByArchive(Chain):
@@ -130,10 +66,10 @@ class MoveByArchive(Chain):
         "Run, one after the other, {steps}. Afterwards {source} is inside {target}.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         source, target, archive, listing = draw.words(4)
         packed = clutter(draw, names(draw, 3))
-        commands = [
+        lines = [
             f"tar cf {archive}.tar {source}",
             f"rm -r {source}",
             f"mkdir {target}",
@@ -143,52 +79,12 @@ class MoveByArchive(Chain):
             "cd ..",
             f"rm {archive}.tar",
         ]
-        return {
-            "source": source,
-            "target": target,
-            "archive": f"{archive}.tar",
-            "listing": f"{listing}.txt",
-            "packed": packed,
-            "commands": commands,
-            "steps": quoted(commands),
-            "files": {f"{draw.word('topics')}.txt": f"{draw.phrase(3)}\n"},
-            "place": draw.place(*SIZE),
-        }
+        files = {f"{draw.word('topics')}.txt": f"{draw.phrase(3)}\n"}
+        return {"source": source, "target": target, "packed": packed, **asked(lines), "files": files}
 
     def prepare(self, p: Params) -> list[SetupStep]:
         packed = [WriteFile(path=f"{WORK}/{p.source}/{name}", text=text) for name, text in p.packed.items()]
         return [*super().prepare(p), *packed]
-
-    def success(self, p: Params) -> Criterion:
-        inside = f"{WORK}/{p.target}"
-        return all_of(
-            *untouched(p.files, beside=[f"{p.target}/"]),
-            DirectoryContains(path=inside, names=(f"{p.source}/", p.listing), exactly=True),
-            *untouched(p.packed, directory=f"{inside}/{p.source}"),
-            FileEquals(path=f"{inside}/{p.listing}", text=self.listed(p)),
-        )
-
-    def listed(self, p: Params) -> str:
-        return "".join(f"{name}\n" for name in sorted(p.packed))
-
-    def left(self, p: Params) -> Sequence[Any]:
-        packed = lambda view: not gone(p.archive)(view)  # noqa: E731
-        alone = all_hold(gone(p.source), packed)
-        unpacked = all_hold(
-            gone(p.source),
-            *(says(f"{p.target}/{p.source}/{name}", text) for name, text in p.packed.items()),
-        )
-        listed = all_hold(unpacked, says(f"{p.target}/{p.listing}", self.listed(p)))
-        return [
-            packed,
-            alone,
-            all_hold(alone, directory(p.target)),
-            all_hold(alone, at(f"{WORK}/{p.target}")),
-            unpacked,
-            listed,
-            all_hold(listed, at(WORK)),
-            all_hold(listed, gone(p.archive)),
-        ]
 
 
 class MergeOrders(Chain):
@@ -199,19 +95,14 @@ class MergeOrders(Chain):
         "In the terminal, run {steps}, one after the other.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         one, two, new, *others = draw.words(5, "cities")
         source, first, second, both, count = (f"{name}.txt" for name in names(draw, 5))
         cities = [one] * 3 + [two] * 3 + others * 2
         draw.random.shuffle(cities)
         amounts = draw.numbers(len(cities), 100, 999)
-        lines = [f"{draw.word('products')} {n} {city}" for n, city in zip(amounts, cities, strict=True)]
-        texts = {source: lines}
-        texts[first] = [line for line in lines if line.endswith(one)]
-        texts[second] = [line for line in lines if line.endswith(two)]
-        texts[both] = sorted(texts[first] + texts[second])
-        renamed = [line.replace(one, new) for line in texts[both]]
-        commands = [
+        sales = [f"{draw.word('products')} {n} {city}" for n, city in zip(amounts, cities, strict=True)]
+        lines = [
             f"grep {one} {source} > {first}",
             f"grep {two} {source} > {second}",
             f"cat {first} {second} > {both}",
@@ -220,37 +111,7 @@ class MergeOrders(Chain):
             f"wc -l < {both} > {count}",
             f"rm {first} {second}",
         ]
-        return {
-            "one": one,
-            "two": two,
-            "files": {source: _text(lines)},
-            "source": source,
-            "first": first,
-            "second": second,
-            "both": both,
-            "count": count,
-            "joined": [_text(texts[first]), _text(texts[second]), _text(texts[first] + texts[second])],
-            "sorted": _text(texts[both]),
-            "renamed": _text(renamed),
-            "commands": commands,
-            "steps": quoted(commands),
-            "place": draw.place(*SIZE),
-        }
-
-    def success(self, p: Params) -> Criterion:
-        return all_of(*untouched({**p.files, p.both: p.renamed, p.count: "6\n"}))
-
-    def left(self, p: Params) -> Sequence[Any]:
-        counted = all_hold(says(p.both, p.renamed), says(p.count, "6\n"))
-        return [
-            says(p.first, p.joined[0]),
-            all_hold(says(p.first, p.joined[0]), says(p.second, p.joined[1])),
-            says(p.both, p.joined[2]),
-            says(p.both, p.sorted),
-            says(p.both, p.renamed),
-            counted,
-            all_hold(counted, gone(p.first), gone(p.second)),
-        ]
+        return {"one": one, "two": two, "files": {source: text_of(sales)}, **asked(lines)}
 
 
 class MoreTerminals(TerminalTask):
@@ -259,6 +120,7 @@ class MoreTerminals(TerminalTask):
     family = "chain"
     difficulty = Difficulty.MEDIUM
     unseen = True
+    size = (560, 320)
     instructions = (
         "Open two more terminals with `{open_one}` and `{open_two}`. Then run `cd {dirs[0]}` in the first "
         "terminal, `cd {dirs[1]}` in {one} and `cd {dirs[2]}` in {two}, and `{mark}` in all three.",
@@ -267,7 +129,7 @@ class MoreTerminals(TerminalTask):
         "`{open_two}`.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         one, two, *dirs = draw.words(5)
         note = f"{draw.word('topics')}.txt"
         return {
@@ -279,51 +141,31 @@ class MoreTerminals(TerminalTask):
             "open_one": f"xterm -T {one} &",
             "open_two": f"xterm -T {two} &",
             "files": {f"{name}/{draw.word('products')}.txt": f"{draw.phrase(2)}\n" for name in dirs},
-            "place": draw.place(560, 320),
         }
 
-    def success(self, p: Params) -> Criterion:
-        inside = [FileEquals(path=f"{WORK}/{name.partition('/')[0]}/{p.note}", text="") for name in p.files]
+    def changes(self, p: Params) -> Sequence[Change]:
+        """Work in each new terminal while it has the focus, in the first one at last."""
+        titles = (xterm.TITLE, p.one, p.two)
+        before = Disk.of(self.setup(p))
+        first, one, two = (
+            # Only the note is checked: other files may come into the directories.
+            Change(
+                commands(before, [f"cd {name}", p.mark], title=title).goal,
+                holds=[FileEquals(path=f"{WORK}/{name}/{p.note}", text="")],
+            )
+            for title, name in zip(titles, p.dirs, strict=True)
+        )
         # Each terminal is known by its command line; the brackets keep this look from finding itself.
         look = 'for t in "$@"; do readlink "/proc/$(pgrep -P "$(pgrep -f "[x]term .*-T $t")" -o)/cwd"; done'
-        titles = ["Terminal", p.one, p.two]
-        where = "\n".join(f"{HOME}/{WORK}/{name}" for name in p.dirs)
-        return all_of(
-            *inside,
-            DirectoryContains(path=WORK, names=tuple(f"{name}/" for name in p.dirs), exactly=True),
-            CommandOutput(command=["sh", "-c", look, "look", *titles], equals=where),
+        where = "\n".join(f"{xterm.HOME}/{WORK}/{name}" for name in p.dirs)
+        nothing_else = Change(
+            holds=[
+                DirectoryContains(path=WORK, names=tuple(f"{name}/" for name in p.dirs), exactly=True),
+                CommandOutput(command=["sh", "-c", look, "look", *titles], equals=where),
+            ]
         )
-
-    def oracle(self, p: Params) -> Oracle:
-        return _ThreeTerminals(p)
-
-
-class _ThreeTerminals:
-    """Works in each new terminal as soon as it is open, while it has the focus; in the first one at last."""
-
-    def __init__(self, p: Params) -> None:
-        self.p = p
-        lines = zip((p.one, p.two, "Terminal"), (*p.dirs[1:], p.dirs[0]), strict=True)
-        self.work = [
-            Commands(
-                [
-                    Step(f"cd {name}", at(f"{WORK}/{name}", title)),
-                    Step(p.mark, all_hold(at(f"{WORK}/{name}", title), says(f"{name}/{p.note}", ""))),
-                ],
-                title=title,
-            )
-            for title, name in lines
-        ]
-
-    def act(self, view: View) -> Action:
-        p = self.p
-        for work, line in zip(self.work, (p.open_one, p.open_two, None), strict=True):
-            if line is not None and terminal_window(view, work.title) is None:
-                return in_terminal(view) or Commands([Step(line, lambda view: False)]).act(view)
-            action = work.next(view)
-            if action is not None:
-                return action
-        return Action.done()
+        open_one, open_two = Change(xterm.opened(p.one, p.open_one)), Change(xterm.opened(p.two, p.open_two))
+        return [open_one, one, open_two, two, first, nothing_else]
 
 
 class TidyThree(TerminalTask):
@@ -343,7 +185,7 @@ class TidyThree(TerminalTask):
             for name in (one, two, three)
             for other in names(draw, 2)
         }
-        commands = [
+        lines = [
             f"mkdir {old}",
             f"mv *.txt {old}",
             f"ls {old} > {listing}.log",
@@ -352,18 +194,7 @@ class TidyThree(TerminalTask):
         ]
         columns = draw.sample((14, 434, 854), 3)
         places = [(x + draw.random.randint(0, 12), draw.random.randint(40, 460), 390, 280) for x in columns]
-        return {
-            "one": one,
-            "two": two,
-            "three": three,
-            "old": old,
-            "listing": f"{listing}.log",
-            "note": note,
-            "commands": commands,
-            "steps": quoted(commands),
-            "files": files,
-            "places": places,
-        }
+        return {"one": one, "two": two, "three": three, **asked(lines), "files": files, "places": places}
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         terminals = zip((p.one, p.two, p.three), p.places, strict=True)
@@ -372,53 +203,14 @@ class TidyThree(TerminalTask):
             *(terminal(place, title=name, directory=f"{WORK}/{name}") for name, place in terminals),
         ]
 
-    def texts(self, p: Params, name: str) -> dict[str, str]:
-        """The files of one directory, in the order of their names."""
-        files = sorted((path.removeprefix(f"{name}/"), text) for path, text in p.files.items())
-        return {file: text for file, text in files if "/" not in file}
-
-    def success(self, p: Params) -> Criterion:
-        criteria: list[Criterion] = []
-        for name in (p.one, p.two, p.three):
-            texts = self.texts(p, name)
-            made = {p.listing: _text(texts), f"{p.note}.txt": "", f"{p.note}.log": "".join(texts.values())}
-            criteria += untouched(made, beside=[f"{p.old}/"], directory=f"{WORK}/{name}")
-            criteria += untouched(texts, directory=f"{WORK}/{name}/{p.old}")
-        return all_of(*criteria)
-
-    def oracle(self, p: Params) -> Oracle:
-        return _EachTerminal([self.work(p, name) for name in (p.one, p.two, p.three)])
-
-    def work(self, p: Params, name: str) -> Commands:
-        texts = self.texts(p, name)
-        moved = all_hold(*(says(f"{name}/{p.old}/{file}", text) for file, text in texts.items()))
-        left = [
-            directory(f"{name}/{p.old}"),
-            moved,
-            all_hold(moved, says(f"{name}/{p.listing}", _text(texts))),
-            all_hold(moved, says(f"{name}/{p.note}.txt", "")),
-            all_hold(moved, says(f"{name}/{p.note}.log", "".join(texts.values()))),
-        ]
-        return Commands([Step(line, holds) for line, holds in zip(p.commands, left, strict=True)], title=name)
+    def changes(self, p: Params) -> Sequence[Change]:
+        before = Disk.of(self.setup(p))
+        tidied = {
+            name: commands(before, p.commands, directory=f"{WORK}/{name}", title=name)
+            for name in (p.one, p.two, p.three)
+        }
+        goal = xterm.everywhere({name: change.goal for name, change in tidied.items() if change.goal})
+        return [Change(goal), *(Change(effect=change.effect) for change in tidied.values())]
 
 
-class _EachTerminal:
-    """Works in the terminal that has the focus while there is something to do there, then in the others."""
-
-    def __init__(self, work: Sequence[Commands]) -> None:
-        self.work = work
-
-    def act(self, view: View) -> Action:
-        focused = view.focused.title if view.focused else ""
-        for work in sorted(self.work, key=lambda work: work.title != focused):
-            action = work.next(view)
-            if action is not None:
-                return action
-        return Action.done()
-
-
-def _text(lines: Any) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-CHAINS: tuple[type[Template], ...] = (StartProject, MoveByArchive, MergeOrders, MoreTerminals, TidyThree)
+TEMPLATES: tuple[type[Template], ...] = (StartProject, MoveByArchive, MergeOrders, MoreTerminals, TidyThree)

@@ -6,36 +6,20 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from operant.apps import xterm
 from operant.apps.view import View
-from operant.tasks.criteria import CommandOutput, Criterion, FileExists
+from operant.tasks.changes import Change, Disk
+from operant.tasks.criteria import CommandOutput, Criterion
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Run, SetupStep, WriteFile
-from operant.tasks.suites.core.terminal_moves import (
-    HOME,
-    SIZE,
-    WORK,
-    Commands,
-    Entry,
-    Step,
-    TerminalTask,
-    all_of,
-    clutter,
-    enter,
-    gone,
-    in_terminal,
-    names,
-    says,
-    spoken,
-    untouched,
-)
+from operant.tasks.suites.core.shell import WORK, commands, text_of
+from operant.tasks.suites.core.terminal import TerminalTask, clutter, names, spoken
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty
+from operant.types import Difficulty
 
-__all__ = ["SESSIONS"]
+__all__ = ["TEMPLATES"]
 
 COMPUTE: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-END = Action.key("ctrl", "d")
 
 #: Asks for the values of its arguments and writes down each as it comes.
 QUESTIONS = """#!/bin/sh
@@ -64,14 +48,13 @@ done
 """
 
 
-def growing(lines: Sequence[str]) -> list[str]:
-    """What a file says that is written line by line."""
-    return ["".join(f"{line}\n" for line in lines[:count]) for count in range(len(lines) + 1)]
+def growing(file: str, lines: Sequence[str]) -> Callable[[View], int | None]:
+    """How many of these lines a file of the work directory has, and no others."""
+    return xterm.taken(f"{WORK}/{file}", [text_of(lines[:count]) for count in range(len(lines) + 1)])
 
 
-def typed_file(file: str, lines: Sequence[str]) -> Entry:
-    """Lines typed into a file with cat."""
-    return Entry(start=f"cat > {file}", program="cat", lines=lines, file=file, taken=growing(lines), end=END)
+def written(file: str, lines: Sequence[str]) -> Callable[[Disk], None]:
+    return lambda disk: disk.write(f"{WORK}/{file}", text_of(lines))
 
 
 def ended(program: str) -> Criterion:
@@ -79,17 +62,44 @@ def ended(program: str) -> Criterion:
     return CommandOutput(command=["sh", "-c", f"pgrep -cx {program} || true"], equals="0")
 
 
-class TypeList(TerminalTask):
-    id = "core/terminal-type-list-v1"
-    skill = "type"
+def typed_file(file: str, lines: Sequence[str]) -> Change:
+    """Lines typed into a file with cat."""
+    runs = xterm.running("cat", f"{WORK}/{file}")
+    goal = xterm.dialogue(f"cat > {file}", lines, runs=runs, taken=growing(file, lines), end=xterm.END)
+    return Change(goal, written(file, lines), holds=[ended("cat")])
+
+
+def told(program: str, lines: Sequence[str], file: str, kept: Sequence[str]) -> Change:
+    """Lines that a program of the work directory asks for, and what it keeps of each in a file."""
+    runs = xterm.running(program)
+    return Change(xterm.dialogue(program, lines, runs=runs, taken=growing(file, kept)), written(file, kept))
+
+
+class SessionTask(TerminalTask):
+    """A program asks for lines."""
+
     family = "session"
     difficulty = Difficulty.MEDIUM
+    program: tuple[str, str] | None = None
+    """Name and text of a program in the work directory, if it is not one of the system's."""
+
+    def prepare(self, p: Params) -> list[SetupStep]:
+        if self.program is None:
+            return super().prepare(p)
+        name, text = self.program
+        executable = Run(command=["chmod", "+x", f"{xterm.HOME}/{WORK}/{name}"])
+        return [*super().prepare(p), WriteFile(path=f"{WORK}/{name}", text=text), executable]
+
+
+class TypeList(SessionTask):
+    id = "core/terminal-type-list-v1"
+    skill = "type"
     instructions = (
         "Write a shopping list: run `cat > {file}`, enter {things}, each on its own line, and press Ctrl+D.",
         "Make the file {file} in the terminal with `cat > {file}`. Its lines are {things}. End with Ctrl+D.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         name, *others = names(draw, 4)
         lines = draw.words(6, "products")
         return {
@@ -97,22 +107,17 @@ class TypeList(TerminalTask):
             "lines": lines,
             "things": spoken(lines),
             "files": clutter(draw, others),
-            "place": draw.place(*SIZE),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return all_of(*untouched({**p.files, p.file: growing(p.lines)[-1]}), ended("cat"))
-
-    def oracle(self, p: Params) -> Oracle:
-        return typed_file(p.file, p.lines)
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [typed_file(p.file, p.lines)]
 
 
-class AnswerQuestions(TerminalTask):
+class AnswerQuestions(SessionTask):
     id = "core/terminal-answer-questions-v1"
     skill = "form"
-    family = "session"
-    difficulty = Difficulty.MEDIUM
     questions = ("name", "surname", "city", "topic", "seats", "password")
+    program = ("sign-up", QUESTIONS.format(file="registration.txt", questions=" ".join(questions)))
     instructions = (
         "Run `./sign-up` and answer: name {name}, surname {surname}, city {city}, topic {topic}, "
         "seats {seats}, password {password}. Say yes at the end.",
@@ -120,7 +125,7 @@ class AnswerQuestions(TerminalTask):
         "topic ({topic}), seats ({seats}) and password ({password}); then say yes.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         return {
             "name": draw.word("names"),
             "surname": draw.word("surnames"),
@@ -129,88 +134,56 @@ class AnswerQuestions(TerminalTask):
             "seats": draw.number(2, 60),
             "password": draw.word("nouns") + str(draw.number(100, 999)),
             "files": clutter(draw, names(draw, 2)),
-            "place": draw.place(*SIZE),
         }
 
-    def program(self) -> str:
-        return QUESTIONS.format(file="registration.txt", questions=" ".join(self.questions))
-
-    def prepare(self, p: Params) -> list[SetupStep]:
-        return [*super().prepare(p), *program("sign-up", self.program())]
-
-    def lines(self, p: Params) -> list[str]:
-        return [str(getattr(p, question)) for question in self.questions] + ["yes"]
-
-    def taken(self, p: Params) -> list[str]:
-        asked = (*self.questions, "right")
-        return growing([f"{name}: {line}" for name, line in zip(asked, self.lines(p), strict=True)])
-
-    def success(self, p: Params) -> Criterion:
-        files = {**p.files, "sign-up": self.program(), "registration.txt": self.taken(p)[-1]}
-        return all_of(*untouched(files))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Entry("./sign-up", "./sign-up", self.lines(p), "registration.txt", self.taken(p))
+    def changes(self, p: Params) -> Sequence[Change]:
+        answers = {question: str(getattr(p, question)) for question in self.questions} | {"right": "yes"}
+        kept = [f"{question}: {line}" for question, line in answers.items()]
+        return [told("./sign-up", list(answers.values()), "registration.txt", kept)]
 
 
-class Totals(TerminalTask):
+class Totals(SessionTask):
     id = "core/terminal-totals-v1"
     skill = "compute"
-    family = "session"
-    difficulty = Difficulty.MEDIUM
     instructions = (
         "Compute with bc: run `bc -q > {file}`, enter {sums}, one a line, and then quit.",
         "Let bc write results to {file}: `bc -q > {file}`. Enter the lines {sums} and, at last, quit.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         name, *others = names(draw, 3)
         numbers = draw.numbers(12, 10, 99)
         pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
         operators = [draw.choice(list(COMPUTE)) for _ in pairs]
-        results = [COMPUTE[op](a, b) for (a, b), op in zip(pairs, operators, strict=True)]
-        lines = [f"{a}{op}{b}" for (a, b), op in zip(pairs, operators, strict=True)]
         return {
             "file": f"{name}.txt",
-            "lines": lines,
+            "lines": (lines := [f"{a}{op}{b}" for (a, b), op in zip(pairs, operators, strict=True)]),
             "sums": spoken(lines),
-            "results": [str(result) for result in results],
+            "results": [str(COMPUTE[op](a, b)) for (a, b), op in zip(pairs, operators, strict=True)],
             "files": clutter(draw, others),
-            "place": draw.place(*SIZE),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return all_of(*untouched({**p.files, p.file: growing(p.results)[-1]}), ended("bc"))
+    def changes(self, p: Params) -> Sequence[Change]:
+        start, lines = f"bc -q > {p.file}", [*p.lines, "quit"]
+        runs, results = xterm.running("bc"), growing(p.file, p.results)
 
-    def oracle(self, p: Params) -> Oracle:
-        return _Calculation(p)
+        def taken(view: View) -> int | None:
+            """Bc writes its results only when it ends: until then, what it took is what the terminal shows."""
+            if not runs(view):
+                return len(lines) if results(view) == len(p.results) else None
+            rows = xterm.rows(view)
+            begun = max((n + 1 for n, row in enumerate(rows) if row.endswith(f"$ {start}")), default=0)
+            return len(rows) - begun if rows[begun:] == lines[: len(rows) - begun] else None
 
-
-class _Calculation:
-    """Bc writes its results only when it ends, so what has been entered is known by the last action alone."""
-
-    def __init__(self, p: Params) -> None:
-        self.start = f"bc -q > {p.file}"
-        self.lines = [*p.lines, "quit"]
-        self.file, self.result = p.file, growing(p.results)[-1]
-
-    def act(self, view: View) -> Action:
-        runs = any(process.name == "bc" for process in view.desktop.processes())
-        if not runs:
-            if view.read(f"{WORK}/{self.file}") == self.result:
-                return Action.done()
-            return in_terminal(view) or enter(view, self.start)
-        entered = [Action.type(f"{line}\n") for line in (self.start, *self.lines)]
-        if view.last in entered[:-1]:
-            return in_terminal(view) or entered[entered.index(view.last) + 1]
-        return in_terminal(view) or Action.key("ctrl", "d")
+        goal = xterm.dialogue(start, lines, runs=runs, taken=taken)
+        return [Change(goal, written(p.file, p.results), holds=[ended("bc")])]
 
 
-class EnterStock(TerminalTask):
+class EnterStock(SessionTask):
     id = "core/terminal-enter-stock-v1"
     skill = "form"
-    family = "session"
     difficulty = Difficulty.HARD
+    program = ("stock", ROWS.format(file="stock.txt", columns="product amount city"))
     instructions = (
         "Run `./stock` and enter these rows value by value (product, amount, city): {rows}. "
         "Answer end after the last.",
@@ -218,42 +191,30 @@ class EnterStock(TerminalTask):
         "Then say end.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         columns = (draw.words(5, "products"), draw.numbers(5, 10, 999), draw.words(5, "cities"))
         rows = [[str(value) for value in row] for row in zip(*columns, strict=True)]
         return {
             "values": [value for row in rows for value in row],
             "rows": "; ".join(" ".join(row) for row in rows),
             "files": clutter(draw, names(draw, 2)),
-            "place": draw.place(*SIZE),
         }
 
-    def program(self) -> str:
-        return ROWS.format(file="stock.txt", columns="product amount city")
-
-    def prepare(self, p: Params) -> list[SetupStep]:
-        return [*super().prepare(p), *program("stock", self.program())]
-
-    def success(self, p: Params) -> Criterion:
-        files = {**p.files, "stock": self.program(), "stock.txt": growing([*p.values, "end"])[-1]}
-        return all_of(*untouched(files))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         lines = [*p.values, "end"]
-        return Entry("./stock", "./stock", lines, "stock.txt", growing(lines))
+        return [told("./stock", lines, "stock.txt", lines)]
 
 
-class ThreeNotes(TerminalTask):
+class ThreeNotes(SessionTask):
     id = "core/terminal-three-notes-v1"
     skill = "chain"
-    family = "session"
     difficulty = Difficulty.HARD
     instructions = (
         "Write three files with cat, ending each with Ctrl+D. {notes}. Then run `{join}` and `{pack}`.",
         "In the terminal, make three lists (Ctrl+D ends each). {notes}. At last run `{join}` and `{pack}`.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         *files, joined, packed = names(draw, 5)
         products = draw.words(9, "products")
         texts = {f"{file}.txt": products[3 * index : 3 * index + 3] for index, file in enumerate(files)}
@@ -266,57 +227,20 @@ class ThreeNotes(TerminalTask):
             "join": f"cat {' '.join(texts)} > {joined}.txt",
             "pack": f"tar cf {packed}.tar {joined}.txt",
             "files": {},
-            "place": draw.place(*SIZE),
         }
 
-    def success(self, p: Params) -> Criterion:
-        made = {file: growing(lines)[-1] for file, lines in p.texts.items()}
-        whole = "".join(made.values())
-        archive = f"{HOME}/{WORK}/{p.packed}"
-        return all_of(
-            *untouched({**made, p.joined: whole}, beside=[p.packed]),
-            FileExists(path=f"{WORK}/{p.packed}"),
+    def changes(self, p: Params) -> Sequence[Change]:
+        before = Disk.of(self.setup(p))
+        for file, lines in p.texts.items():
+            written(file, lines)(before)
+        archive = f"{xterm.HOME}/{WORK}/{p.packed}"
+        whole = "".join(text_of(lines) for lines in p.texts.values())
+        packed = [
             CommandOutput(command=["tar", "tf", archive], equals=p.joined),
             CommandOutput(command=["tar", "xOf", archive, p.joined], equals=whole),
-            ended("cat"),
-        )
-
-    def oracle(self, p: Params) -> Oracle:
-        return _InTurn(
-            [
-                *(typed_file(file, lines) for file, lines in p.texts.items()),
-                Commands(
-                    [
-                        Step(
-                            p.join, says(p.joined, "".join(growing(lines)[-1] for lines in p.texts.values()))
-                        ),
-                        Step(p.pack, lambda view: not gone(p.packed)(view)),
-                    ]
-                ),
-            ]
-        )
+        ]
+        typed = [typed_file(file, lines) for file, lines in p.texts.items()]
+        return [*typed, commands(before, [p.join, p.pack]), Change(holds=packed)]
 
 
-class _InTurn:
-    """One piece of work after the other, but first what is being typed: its file may look finished."""
-
-    def __init__(self, work: Sequence[Entry | Commands]) -> None:
-        self.work = work
-
-    def act(self, view: View) -> Action:
-        for work in sorted(self.work, key=lambda work: not (isinstance(work, Entry) and work.runs(view))):
-            action = work.next(view)
-            if action is not None:
-                return action
-        return Action.done()
-
-
-def program(name: str, text: str) -> list[SetupStep]:
-    """A program in the work directory."""
-    return [
-        WriteFile(path=f"{WORK}/{name}", text=text),
-        Run(command=["chmod", "+x", f"{HOME}/{WORK}/{name}"]),
-    ]
-
-
-SESSIONS: tuple[type[Template], ...] = (TypeList, AnswerQuestions, Totals, EnterStock, ThreeNotes)
+TEMPLATES: tuple[type[Template], ...] = (TypeList, AnswerQuestions, Totals, EnterStock, ThreeNotes)
