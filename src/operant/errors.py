@@ -282,3 +282,19 @@ class NoTraining(OperantError):
 
 class ServiceNotReady(OperantError):
     """The service is starting or stopping, or this machine can't do what was asked."""
+
+
+# Which failures cost an episode, and which end more than that.
+
+#: The user's stop, and mistakes that the next episode would meet as well.
+FATAL = (PanicStop, ConfigError, MissingDependency, RewardError, TaskError)
+
+
+def is_infra_error(error: BaseException) -> bool:
+    """Whether an episode that meets this error ends as ``infra_error``: the machine failed, not the agent."""
+    return isinstance(error, (OperantError, OSError))
+
+
+def is_fatal(error: BaseException) -> bool:
+    """Whether neither another try nor another desktop can mend it."""
+    return isinstance(error, FATAL) or not is_infra_error(error)

@@ -398,6 +398,7 @@ class StepResult:
     """How the screen took an action: how long it was watched, and why watching ended."""
 
     changed: bool
+    """Whether anything was drawn meanwhile. Whether an agent sees a difference: ``TaskEnvironment.changed``."""
     settled: bool
     waited_ms: float
 

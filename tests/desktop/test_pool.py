@@ -125,7 +125,9 @@ def test_a_desktop_that_can_not_be_reset_is_replaced(stubs: list[Stub]) -> None:
         assert stubs[0].closed
 
 
-def test_preparation_happens_in_the_background_and_survives_a_sick_desktop(stubs: list[Stub]) -> None:
+def test_preparation_happens_in_the_background_and_a_desktop_that_fails_under_it_is_replaced(
+    stubs: list[Stub],
+) -> None:
     attempts = []
 
     def setup(desktop: Any) -> None:
@@ -133,9 +135,12 @@ def test_preparation_happens_in_the_background_and_survives_a_sick_desktop(stubs
         if len(attempts) == 1:
             raise DesktopDied("under the set-up")
 
-    with pool_of(2) as pool:
+    with pool_of(1) as pool:
+        with pytest.raises(DesktopDied):
+            pool.prepare(setup).result(timeout=5)
         lease = pool.prepare(setup).result(timeout=5)
         assert lease.desktop is attempts[1] is not attempts[0]
+        assert pool.status().replaced == 1
 
 
 def test_an_error_of_the_set_up_is_the_callers_and_the_desktop_goes_back(stubs: list[Stub]) -> None:

@@ -16,10 +16,10 @@ from operant import errors
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.envs.instruction import decode_text
-from operant.envs.stage import FATAL
 from operant.envs.task_source import TaskSource
 from operant.envs.vector import DesktopVectorEnv
 from operant.errors import (
+    FATAL,
     ConfigError,
     DesktopDied,
     DesktopStartError,

@@ -12,10 +12,8 @@ import pytest
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
-from operant.desktop.pool import DesktopPool
 from operant.errors import OperantError
 from operant.rollout.collection import collect_demonstrations
-from operant.rollout.crew import work_off
 from operant.rollout.demonstrations import list_demonstrations, read_demonstration
 from operant.train.imitation import dagger
 from operant.train.playing import MOST_DEATHS, Player, Playing
@@ -83,17 +81,3 @@ def _wait_for_death() -> None:
     deadline = time.monotonic() + 60
     while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.05)
-
-
-def test_a_crew_leaves_the_callers_stop_alone() -> None:
-    stop, done = threading.Event(), []
-
-    def work(pool: DesktopPool, job: int) -> None:
-        done.append(job)
-
-    work_off([1, 2], work, workers=1, stop=stop)
-    assert sorted(done) == [1, 2]
-    assert not stop.is_set()
-    stop.set()
-    work_off([3], work, workers=1, stop=stop)
-    assert sorted(done) == [1, 2]

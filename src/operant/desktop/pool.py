@@ -145,30 +145,26 @@ class DesktopPool:
     ) -> concurrent.futures.Future[Lease]:
         """Lease a desktop and run ``setup`` on it in the background: the next episode, while this one runs.
 
-        If the desktop fails under the set-up, another one is tried; any other error is the future's.
+        What the set-up raises is the future's. A desktop that fails under it is replaced; whether to try again
+        is the caller's decision.
         """
         future: concurrent.futures.Future[Lease] = concurrent.futures.Future()
 
         def work() -> None:
             future.set_running_or_notify_cancel()
-            for attempt in range(START_TRIES):
-                lease = None
-                try:
-                    lease = self.lease(timeout_s=timeout_s, ttl_s=ttl_s)
-                    setup(lease.desktop)
-                except DesktopError as error:
-                    self._give_up(lease)
-                    if attempt == START_TRIES - 1 or isinstance(error, DesktopClosed):
-                        future.set_exception(error)
-                        return
-                except BaseException as error:  # noqa: BLE001 - it is the future's
-                    if lease is not None:
-                        lease.release()
-                    future.set_exception(error)
-                    return
-                else:
-                    future.set_result(lease)
-                    return
+            lease = None
+            try:
+                lease = self.lease(timeout_s=timeout_s, ttl_s=ttl_s)
+                setup(lease.desktop)
+            except DesktopError as error:
+                self._give_up(lease)
+                future.set_exception(error)
+            except BaseException as error:  # noqa: BLE001 - it is the future's
+                if lease is not None:
+                    lease.release()
+                future.set_exception(error)
+            else:
+                future.set_result(lease)
 
         threading.Thread(target=work, name="operant-prepare", daemon=True).start()
         return future

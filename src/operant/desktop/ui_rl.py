@@ -27,6 +27,7 @@ from PIL import Image
 from operant.actions import ui_rl
 from operant.actions.scrolling import as_notches
 from operant.config.desktop import DesktopConfig
+from operant.desktop.frames import same_frame
 from operant.desktop.remote.connection import BROKEN, CONNECT_S, FIRST_PAUSE_S, IDLE_S, check_url
 from operant.errors import (
     AccessibilityError,
@@ -361,7 +362,7 @@ class UiRlDesktop:
                 for part in self._parts(action):
                     frame = self._take(self._act(part))
             waited = 1000 * (time.monotonic() - began)
-            self.last_step = StepResult(not np.array_equal(before, frame), settled=True, waited_ms=waited)
+            self.last_step = StepResult(not same_frame(before, frame), settled=True, waited_ms=waited)
             return frame.copy()
 
     def _parts(self, action: Action) -> list[Action]:

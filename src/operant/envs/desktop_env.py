@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig
+from operant.envs.retry import RetryPolicy
 from operant.envs.rewards import Reward
-from operant.envs.stage import ActionCoder, Coder, Coding, Stage, is_machine_failure
+from operant.envs.stage import ActionCoder, Coder, Coding, Stage
 from operant.envs.task_source import TaskSource
-from operant.errors import OperantError, TaskError
+from operant.errors import OperantError, TaskError, is_fatal
 from operant.tasks.task import Task
 from operant.tasks.template import Template
 from operant.types import Difficulty, Observation
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DesktopEnv", "start_desktop"]
 
-TRIES = 3
+RETRY = RetryPolicy()
 DesktopFactory = Callable[[DesktopConfig], "SandboxDesktop"]
 
 
@@ -122,7 +123,8 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         task = self._choose(options or {})
-        for attempt in range(TRIES):
+        failures = 0
+        while True:
             try:
                 if self._stage is None:
                     self._stage = Stage(self._factory(self.config), self.coding)
@@ -131,13 +133,13 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
                 info = self._stage.begin(task)
                 return self._stage.look(), info
             except (OperantError, OSError) as error:
-                if not is_machine_failure(error):
+                if is_fatal(error):
                     raise
+                failures += 1
                 self.infra_errors += 1
                 self._drop_desktop()
-                if attempt == TRIES - 1:
+                if not RETRY.again(failures):
                     raise
-        raise AssertionError("unreachable")
 
     def _choose(self, options: dict[str, Any]) -> Task:
         wanted = options.get("task")

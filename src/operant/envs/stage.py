@@ -17,35 +17,18 @@ from operant.envs.hybrid_actions import HybridActions
 from operant.envs.observations import ObservationCoder
 from operant.envs.rewards import Moment, Reward
 from operant.envs.task_environment import TaskEnvironment
-from operant.errors import (
-    ConfigError,
-    InvalidAction,
-    MissingDependency,
-    OperantError,
-    PanicStop,
-    RewardError,
-    TaskError,
-    VerifierError,
-)
+from operant.errors import ConfigError, InvalidAction, OperantError, VerifierError, is_fatal
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome, Transition
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["ActionCoder", "Coder", "Coding", "Ended", "Stage", "is_machine_failure"]
-
-#: What ends more than an episode: the user's stop, and mistakes that the next episode would meet as well.
-FATAL = (PanicStop, ConfigError, MissingDependency, RewardError, TaskError)
+__all__ = ["ActionCoder", "Coder", "Coding", "Ended", "Stage"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Ended = tuple[float, bool, bool, dict[str, Any]]
 """Reward, terminated, truncated, info."""
-
-
-def is_machine_failure(error: BaseException) -> bool:
-    """Whether an episode is lost and nothing else: the default for every failure with a name, ``FATAL`` apart."""
-    return isinstance(error, (OperantError, OSError)) and not isinstance(error, FATAL)
 
 
 class ActionCoder(Protocol):
@@ -152,7 +135,7 @@ class Stage:
         except VerifierError as error:
             return self._give_up(Outcome.VERIFIER_ERROR, error.message)
         except (OperantError, OSError) as error:
-            if not is_machine_failure(error):
+            if is_fatal(error):
                 raise
             return self._give_up(Outcome.INFRA_ERROR, str(error))
 
@@ -160,7 +143,7 @@ class Stage:
         self.observation = transition.observation
         self.steps += 1
         moment = Moment(
-            self.environment, transition.observation, self.desktop.last_step.changed, transition.outcome
+            self.environment, transition.observation, self.environment.changed, transition.outcome
         )
         reward, parts = self.reward.score(moment)
         for name, value in parts.items():

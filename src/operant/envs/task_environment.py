@@ -11,8 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from operant.desktop.frames import same_frame
 from operant.errors import (
     ApplicationHung,
     DesktopError,
@@ -27,11 +26,12 @@ from operant.tasks.task import Task
 from operant.types import Action, ActionKind, Deed, Observation, Outcome, Point, Transition
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["TaskEnvironment"]
+__all__ = ["TaskEnvironment", "typed_failures"]
 
 LATE_S = 3.0  # how long programs that are at work at the end of an episode are waited for
 AT_WORK_S = 0.05  # a desktop that settles sooner had nothing to do
@@ -39,8 +39,8 @@ TREE_S = 15.0  # a crowded machine may be slow, which is nobody's failure
 
 
 @contextlib.contextmanager
-def _typed_failures() -> Iterator[None]:
-    """What nobody foresaw while a desktop is used or looked at is its failure, and costs no more than an episode."""
+def typed_failures() -> Iterator[None]:
+    """Unexpected errors while a desktop is used are the desktop's, and cost no more than an episode."""
     try:
         yield
     except (OperantError, OSError):
@@ -68,6 +68,8 @@ class TaskEnvironment:
         self.with_tree = with_tree
         self.with_windows = with_windows
         self.end_on_success = end_on_success
+        self.changed = False
+        """Whether the frame after the last action differs from the one that was seen before it."""
         self._task: Task | None = None
         self._over = True
         self._step = 0
@@ -83,18 +85,18 @@ class TaskEnvironment:
             raise TaskError("no task has begun", hint="call begin(task) first")
         return self._task
 
-    @_typed_failures()
+    @typed_failures()
     def begin(self, task: Task, *, prepared: bool = False) -> Observation:
         """Set the task up (unless that was done already) and look."""
         if not prepared:
             task.begin(self.desktop)
         self._task, self._over, self._step, self._last = task, False, 0, None
-        self._history, self._seen = (), None
+        self._history, self._seen, self.changed = (), None, False
         self._keys.clear()
         self._buttons.clear()
         return self._observe(self.desktop.frame())
 
-    @_typed_failures()
+    @typed_failures()
     def step(self, action: Action) -> Transition:
         """Do it. What no desktop could perform is a recorded invalid action, not an error."""
         if self._over:
@@ -117,12 +119,13 @@ class TaskEnvironment:
             self._observe(frame, error), 0.0, False, False, info={"invalid": error} if error else {}
         )
 
-    @_typed_failures()
+    @typed_failures()
     def reject(self, why: str) -> Transition:
         """The agent gave something that is no action: a step is spent, nothing is done."""
         if self._over:
             raise TaskError("the episode is over", hint="call begin(task) to start another")
         self._step += 1
+        self.changed = False
         frame = self.desktop.frame()
         if self._step >= self.task.max_steps:
             return self._end(None, terminated=False, invalid=why)
@@ -216,8 +219,8 @@ class TaskEnvironment:
         """Remember what was done, to what, and whether anything came of it."""
         self._last = action
         seen = self._seen
-        changed = seen is None or after is None or not _same(after, seen.screen)
-        self._history += (Deed(action, seen.aimed_at(action) if seen is not None else "", changed),)
+        self.changed = seen is not None and after is not None and not same_frame(after, seen.screen)
+        self._history += (Deed(action, seen.aimed_at(action) if seen is not None else "", self.changed),)
 
     def _note_held(self, action: Action) -> None:
         """Keep track of what stays pressed between actions."""
@@ -230,10 +233,3 @@ class TaskEnvironment:
             self._buttons[action.button.value] = None
         elif action.kind is ActionKind.MOUSE_UP:
             self._buttons.pop(action.button.value, None)
-
-
-def _same(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> bool:
-    """Whether two frames are equal; eight bytes at a time where that goes, as it is asked after every action."""
-    if one.flags.c_contiguous and other.flags.c_contiguous and one.size % 8 == 0:
-        return np.array_equal(one.reshape(-1).view(np.uint64), other.reshape(-1).view(np.uint64))
-    return np.array_equal(one, other)

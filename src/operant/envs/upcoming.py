@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from operant.envs.stage import Coding, Stage, is_machine_failure
-from operant.errors import DesktopClosed, OperantError, PoolExhausted
+from operant.envs.retry import RetryPolicy
+from operant.envs.stage import Coding, Stage
+from operant.errors import DesktopClosed, OperantError, PoolExhausted, is_fatal
 from operant.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
 __all__ = ["Ready", "Source", "Upcoming"]
-
-TRIES = 3  # with one task
-MOST_FAILURES = 12  # in a row, over all tasks: then nothing works, and that must be said
 
 
 class Source(Protocol):
@@ -58,13 +56,20 @@ class Upcoming:
     """As many episodes in preparation as there are desktops that play none. Thread-safe."""
 
     def __init__(
-        self, pool: DesktopPool, coding: Coding, source: Source, random: np.random.Generator, ttl_s: float
+        self,
+        pool: DesktopPool,
+        coding: Coding,
+        source: Source,
+        random: np.random.Generator,
+        ttl_s: float,
+        policy: RetryPolicy | None = None,
     ) -> None:
         self.pool = pool
         self.coding = coding
         self.source = source
         self.random = random
         self.ttl_s = ttl_s
+        self.policy = policy or RetryPolicy()
         self.infra_errors = 0
         self._changed = threading.Condition()
         self._coming: list[_Coming] = []
@@ -139,15 +144,15 @@ class Upcoming:
         with self._changed:
             if self._closed or coming not in self._coming:
                 return
-            if isinstance(error, DesktopClosed) or not is_machine_failure(error):
+            if isinstance(error, DesktopClosed) or is_fatal(error):
                 self._fail(error)
                 return
             self.infra_errors += 1
             self._failures += 1
-            if self._failures >= MOST_FAILURES:
+            if self._failures >= self.policy.in_a_row:
                 self._fail(error)
                 return
-            if coming.tries >= TRIES:
+            if not self.policy.again(coming.tries):
                 coming.task, coming.tries = self.source.draw(self.random), 0
             self._prepare(coming)
 

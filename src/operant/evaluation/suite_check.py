@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from operant.agents.registry import make_agent
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.envs.task_environment import TaskEnvironment
-from operant.rollout.crew import work_off
 from operant.rollout.episode import EpisodeResult
-from operant.rollout.loop import run_episode
+from operant.rollout.job_runner import JobList, JobRunner
+from operant.rollout.player import Job, PlayedEpisode, Player, PooledDesktops
 from operant.types import Difficulty, Outcome
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ __all__ = ["AGENTS", "Played", "check_suite", "summarise_check"]
 
 #: Who plays, and how many steps each gets at most. Nothing changes for one who only waits, so few are enough.
 AGENTS: dict[str, int | None] = {"oracle": None, "noop": 2, "done": 1, "random": 10}
-TRIES = 3  # an infra error says nothing about the suite
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,9 @@ class Played:
         return self.result.outcome is Outcome.SUCCESS
 
 
-@dataclass
-class _Job:
-    task: Task
-    agent: str
-    tries: int = 0
+@dataclass(eq=False)
+class _CheckJob(Job):
+    agent: str = field(kw_only=True)
 
 
 def check_suite(
@@ -63,31 +60,26 @@ def check_suite(
     tell: Callable[[Played], None] = lambda played: None,
 ) -> list[Played]:
     """Play them all. Seeds take turns with the splits, so that both are looked at."""
-    jobs: list[_Job] = []
+    jobs: list[_CheckJob] = []
     for agent in agents:
         for template in templates:
             for index, seed in enumerate(seeds):
                 task = template.instance(seed, splits[index % len(splits)])
                 cap = AGENTS[agent]
-                jobs.append(
-                    _Job(task if cap is None else replace(task, max_steps=min(cap, task.max_steps)), agent)
-                )
+                shorter = task if cap is None else replace(task, max_steps=min(cap, task.max_steps))
+                jobs.append(_CheckJob(shorter, task.seed or 0, agent=agent))
     played: list[Played] = []
 
-    def play(pool: DesktopPool, job: _Job) -> _Job | None:
-        player = make_agent(job.agent)
-        with pool.lease(timeout_s=120) as desktop:
-            result = run_episode(
-                player, TaskEnvironment(desktop, with_windows=False), job.task, seed=job.task.seed or 0
-            )
-        job.tries += 1
-        if result.outcome is Outcome.INFRA_ERROR and job.tries < TRIES:
-            return job
-        played.append(Played(job.task, job.agent, result))
+    def on_end(one: PlayedEpisode[_CheckJob]) -> None:
+        played.append(Played(one.job.task, one.job.agent, one.result))
         tell(played[-1])
-        return None
 
-    work_off(jobs, play, workers=workers, config=config)
+    with DesktopPool(workers + 1, config) as pool:
+        player = Player(
+            PooledDesktops[_CheckJob](pool, lambda desktop, _: TaskEnvironment(desktop, with_windows=False)),
+            lambda job: make_agent(job.agent),
+        )
+        JobRunner(JobList(jobs, on_end), player, workers=workers, prefetch=1, name="check").run()
     return played
 
 

@@ -10,16 +10,13 @@ from pathlib import Path
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
-from operant.envs.task_environment import TaskEnvironment
-from operant.rollout.crew import work_off
 from operant.rollout.demonstrations import Apprentice, Viewpoint
-from operant.rollout.loop import Stopped, run_episode
+from operant.rollout.job_runner import JobList, JobRunner
+from operant.rollout.player import Job, PlayedEpisode, Player, PooledDesktops
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome
 
 __all__ = ["Collected", "collect_demonstrations"]
-
-TRIES = 2
 
 
 @dataclass
@@ -49,32 +46,27 @@ def collect_demonstrations(
 ) -> Collected:
     """Play every task and write its lessons. Failures of an oracle teach nothing and are not kept.
 
-    Whoever sets ``stop`` ends it; what is being played then is not kept either.
+    Setting ``stop`` ends it; what is being played then is not kept either.
     """
-    collected, lock = Collected(), threading.Lock()
+    collected = Collected()
 
-    def play(pool: DesktopPool, job: tuple[Task, int]) -> tuple[Task, int] | None:
-        task, tries = job
-        apprentice = Apprentice(viewpoint, learner, beta)
-        with pool.lease(timeout_s=120) as desktop:
-            environment = TaskEnvironment(desktop, with_tree=True)
-            try:
-                result = run_episode(apprentice, environment, task, seed=task.seed or 0, stop=stop)
-            except Stopped:
-                return None
-        recording, lost = apprentice.recording, result.outcome is Outcome.INFRA_ERROR
+    def on_end(played: PlayedEpisode[Job]) -> None:
+        assert isinstance(played.agent, Apprentice)
+        recording, result = played.agent.recording, played.result
         recording.success = result.success
+        lost = result.outcome is Outcome.INFRA_ERROR
         if not lost and recording.lessons and (result.success or keep_failures):
             recording.write(directory)
-        with lock:
-            collected.infra_errors += lost
-            collected.episodes += 1
-            collected.steps += len(recording.lessons)
-            collected.successes += result.success
-            collected.inexpressible.update(recording.inexpressible)
-            collected.by_task.setdefault(task.id, []).append(result.success)
-            tell(collected)
-        return (task, tries + 1) if lost and tries < TRIES else None
+        collected.infra_errors += len(played.job.failed_tries) + lost
+        collected.episodes += 1
+        collected.steps += len(recording.lessons)
+        collected.successes += result.success
+        collected.inexpressible.update(recording.inexpressible)
+        collected.by_task.setdefault(played.job.task.id, []).append(result.success)
+        tell(collected)
 
-    work_off([(task, 0) for task in tasks], play, workers=workers, config=config, stop=stop)
+    jobs = JobList((Job(task, task.seed or 0) for task in tasks), on_end)
+    with DesktopPool(workers + 1, config) as pool:
+        player = Player(PooledDesktops[Job](pool), lambda job: Apprentice(viewpoint, learner, beta))
+        JobRunner(jobs, player, workers=workers, prefetch=1, stop=stop, name="demonstrate").run()
     return collected

@@ -2,7 +2,7 @@
 
 A bad episode is data, not a crash. Whatever an agent does (raises, returns garbage, points off the screen,
 hangs) ends in a recorded step or a recorded failure; whatever the machine does wrong ends in an infra error,
-which is nobody's failure and which the caller may try again. Knows nothing of pools, suites or files.
+which is not the agent's failure and which the caller may try again. Knows nothing of pools, suites or files.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from operant.errors import (
     DesktopError,
     InvalidAction,
     ModelServerError,
-    OperantError,
     VerifierError,
+    is_infra_error,
 )
 from operant.rollout.deadline import Deadline
 from operant.rollout.episode import EpisodeResult, Step
+from operant.rollout.recorders import Recorder
 from operant.types import Action, ActionKind, Observation, Outcome, Size, Transition
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
     from operant.tasks.task import Task
 
-__all__ = ["Environment", "Limits", "Recorder", "Stopped", "run_episode"]
+__all__ = ["Environment", "Limits", "StopSignal", "Stopped", "run_episode"]
 
 
 class Environment(Protocol):
@@ -46,21 +47,12 @@ class Environment(Protocol):
     def reject(self, why: str) -> Transition: ...
 
 
-class Recorder(Protocol):
-    """Who keeps what happens."""
+class StopSignal(Protocol):
+    """What the loop needs of a ``threading.Event``."""
 
-    def begin(self, task: Task) -> None: ...
+    def is_set(self) -> bool: ...
 
-    def look(self, observation: Observation) -> None:
-        """The first observation."""
-
-    def step(self, step: Step, observation: Observation) -> None:
-        """A step, and what was seen after it."""
-
-    def end(self, result: EpisodeResult) -> None: ...
-
-    def abandon(self) -> None:
-        """The episode was stopped; what there is stays."""
+    def wait(self, timeout: float | None = None) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +66,7 @@ class Limits:
 
 
 class Stopped(Exception):
-    """Somebody asked the episode to stop before its end."""
+    """The episode was asked to stop before its end."""
 
 
 class _AgentFailed(Exception):
@@ -90,7 +82,7 @@ def run_episode(
     *,
     prepared: bool = False,
     seed: int = 0,
-    stop: threading.Event | None = None,
+    stop: StopSignal | None = None,
 ) -> EpisodeResult:
     """Play one episode. ``prepared`` says that the task's set-up was done; ``seed`` is for agents that draw.
 
@@ -123,7 +115,7 @@ class _Run:
         recorder: Recorder | None,
         limits: Limits,
         deadline: Deadline,
-        stop: threading.Event | None,
+        stop: StopSignal | None,
     ) -> None:
         self.agent = agent
         self.environment = environment
@@ -151,7 +143,9 @@ class _Run:
             return self._result(Outcome.FAILURE, str(failure))
         except VerifierError as error:
             return self._result(Outcome.VERIFIER_ERROR, error.message)
-        except (OperantError, OSError) as error:
+        except Exception as error:
+            if not is_infra_error(error):
+                raise
             self._check_stop()  # a desktop that is closed under us because everything ends
             why = f"{type(error).__name__}: {getattr(error, 'message', error)}"
             return self._result(Outcome.INFRA_ERROR, why)

@@ -13,7 +13,7 @@ from operant.rollout.episode import EpisodeResult, Step
 from operant.types import Action, ActionKind, Observation
 
 if TYPE_CHECKING:
-    from operant.rollout.loop import Recorder
+    from operant.rollout.recorders import Recorder
     from operant.tasks.task import Task
 
 __all__ = ["MASK", "MaskedRecorder", "mask_action", "mask_text"]

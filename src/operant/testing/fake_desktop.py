@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
 from operant.config.desktop import DesktopConfig, Profile
+from operant.desktop.frames import same_frame
 from operant.desktop.programs import split_command
 from operant.errors import AccessibilityError, DesktopClosed, InvalidAction, OperantError, UnknownApplication
 from operant.testing.canvas import Box, Canvas
@@ -295,7 +296,7 @@ class FakeDesktop:
                 f"{action.function} is an application's API, which pointer and keyboard can't call"
             )
         after = self._draw()
-        changed = after is not before and not np.array_equal(before.pixels, after.pixels)
+        changed = after is not before and not same_frame(before.pixels, after.pixels)
         self.last_step = StepResult(changed=changed, settled=True, waited_ms=0.0)
         return self.frame()
 

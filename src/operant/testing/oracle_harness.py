@@ -6,15 +6,19 @@ real one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from operant.agents.base import Agent, PrivilegedAgent
 from operant.apps.view import View
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import OperantError, TaskError
+from operant.rollout.episode import EpisodeResult
+from operant.rollout.player import Desktops, Job, Lent, Player
 from operant.tasks.task import Task
-from operant.types import Action, Difficulty, Outcome, Transition
+from operant.types import Action, Difficulty, Observation, Outcome
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
@@ -39,19 +43,44 @@ class TaskCheck:
         return f"{self.task.id}: " + ("; ".join(self.problems) or f"solved in {self.steps} steps")
 
 
+class _Choosing(PrivilegedAgent):
+    """Plays what a function chooses, and notes it."""
+
+    def __init__(self, choose: Callable[[View], Action]) -> None:
+        self.actions: list[Action] = []
+        self._choose = choose
+        self._desktop: SandboxDesktop
+
+    def attach(self, desktop: SandboxDesktop, task: Task) -> None:
+        self._desktop = desktop
+
+    def act(self, observation: Observation) -> Action:
+        self.actions.append(self._choose(View(self._desktop, self.actions[-1] if self.actions else None)))
+        return self.actions[-1]
+
+
+class _OneDesktop(Desktops[Job]):
+    """Lends the same desktop for every episode, reset before each."""
+
+    def __init__(self, desktop: SandboxDesktop) -> None:
+        self._desktop = desktop
+
+    @contextmanager
+    def lend(self, job: Job, agent: Agent) -> Iterator[Lent]:
+        self._desktop.reset()
+        yield Lent(TaskEnvironment(self._desktop))
+
+
 def play(
     task: Task, desktop: SandboxDesktop | FakeDesktop, choose: Callable[[View], Action]
-) -> tuple[Transition, list[Action]]:
+) -> tuple[EpisodeResult, list[Action]]:
     """One episode on a fresh state of that desktop; returns how it ended and what was done."""
-    desktop.reset()
-    environment = TaskEnvironment(desktop)  # type: ignore[arg-type]
-    environment.begin(task)
-    actions: list[Action] = []
-    while True:
-        actions.append(choose(View(desktop, actions[-1] if actions else None)))  # type: ignore[arg-type]
-        transition = environment.step(actions[-1])
-        if transition.over:
-            return transition, actions
+    agent = _Choosing(choose)
+    player = Player(_OneDesktop(desktop), lambda job: agent)  # type: ignore[arg-type]
+    played = player.play(Job(task, task.seed or 0))
+    if played.error is not None:
+        raise played.error
+    return played.result, agent.actions
 
 
 def check_task(task: Task, desktop: SandboxDesktop | FakeDesktop) -> TaskCheck:
@@ -66,7 +95,7 @@ def check_task(task: Task, desktop: SandboxDesktop | FakeDesktop) -> TaskCheck:
         if ended.outcome is not Outcome.SUCCESS:
             done = ", ".join(action.kind.value for action in actions[-5:])
             problems.append(
-                f"the oracle ended in {_name(ended)} after {steps} steps ({done}): {ended.info.get('why')}"
+                f"the oracle ended in {ended.outcome.value} after {steps} steps ({done}): {ended.why}"
             )
         elif (found := Difficulty.of_steps(steps)) is not task.difficulty:
             problems.append(
@@ -75,11 +104,7 @@ def check_task(task: Task, desktop: SandboxDesktop | FakeDesktop) -> TaskCheck:
         for name, action in (("doing nothing", Action.wait()), ('saying "done" at once', Action.done())):
             ended, _ = play(task, desktop, lambda _view, action=action: action)  # type: ignore[misc]
             if ended.outcome not in (Outcome.FAILURE, Outcome.TRUNCATED):
-                problems.append(f"{name} ended in {_name(ended)}: {ended.info.get('why')}")
+                problems.append(f"{name} ended in {ended.outcome.value}: {ended.why}")
     except OperantError as error:
         problems.append(f"{type(error).__name__}: {error.message}")
     return TaskCheck(task, steps, tuple(problems))
-
-
-def _name(transition: Transition) -> str:
-    return transition.outcome.value if transition.outcome else "nothing"

@@ -1,7 +1,7 @@
 """All attempts: a queue in front of the desktops, and the threads that let agents play.
 
-An attempt without a session gets a desktop of its own for as long as it takes. Whatever the machine does wrong
-is tried once more on another desktop; what is finished is on disk before anybody hears of it.
+An attempt without a session gets a desktop of its own for as long as it takes, and another try on another desktop after
+an infra error. What is finished is on disk before clients are told.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from loguru import logger
 
 from operant.agents.base import Agent, PrivilegedAgent
+from operant.envs.retry import RetryPolicy
 from operant.errors import (
     DesktopError,
     OperantError,
@@ -28,8 +30,10 @@ from operant.errors import (
     TooManyRequests,
     UnknownAttempt,
 )
-from operant.rollout.episode import EpisodeResult, Step
-from operant.rollout.loop import Limits, Recorder, Stopped, run_episode
+from operant.rollout.episode import EpisodeResult
+from operant.rollout.loop import Limits, Stopped
+from operant.rollout.player import Desktops, Job, Lent, PlayedEpisode, Player, lost_to_the_machine
+from operant.rollout.recorders import Recorder, Recorders
 from operant.rollout.store import EpisodeWriter
 from operant.service.attempts.attempt import Attempt, Status
 from operant.service.attempts.environment import SharedEnvironment
@@ -40,19 +44,19 @@ from operant.service.sessions.session import Session
 from operant.service.sessions.sessions import Sessions
 from operant.service.sessions.sight import read_widgets
 from operant.tasks.task import Task
-from operant.types import Observation, Outcome
+from operant.types import Outcome
 
 __all__ = ["Attempts"]
 
 KEPT = 500
-TRIES = 2
+RETRY = RetryPolicy(tries=2, pause_s=0.0)
 QUEUE_S = 600.0  # how long an attempt waits for a desktop
 
 Observe = Callable[[Attempt, EpisodeResult], None]
 
 
 class Attempts:
-    """``observe`` hears of each that ended by itself; ``episode_id`` names what was written."""
+    """``observe`` is called for each that ended by itself; ``episode_id`` names what was written."""
 
     def __init__(
         self,
@@ -150,56 +154,34 @@ class Attempts:
     def _run(self, attempt: Attempt, predictor: Predictor, session: Session | None) -> None:
         if attempt.over:
             return
+        player = Player(
+            _SessionDesktops(self._sessions, session),
+            lambda job: predictor.make_agent(deterministic=attempt.deterministic),
+            make_recorder=self._recorder,
+            limits=self._limits,
+            retry=RETRY,
+            is_lost=lambda played: session is None and not self._closed and _is_lost(played),
+        )
         try:
-            for number in range(1, TRIES + 1):
-                result, directory = self._try(attempt, predictor, session)
-                again = result.outcome is Outcome.INFRA_ERROR and session is None
-                if not again or number == TRIES or self._closed:
-                    break
-                logger.warning("attempt {}: {}; trying once more", attempt.id, result.why)
+            played = player.play_through(_AttemptJob(attempt.task, attempt=attempt), attempt.cancelled)
+            if played.error is not None:
+                raise played.error
         except Stopped:
             attempt.move(Status.CANCELLED)
         except OperantError as error:
             logger.warning("attempt {} failed: {}", attempt.id, error.message)
             attempt.move(Status.FAILED, error=error)
-        except Exception:  # noqa: BLE001 - an attempt that is never over would be waited for for ever
+        except Exception:  # noqa: BLE001 - clients of an attempt that never ends would hang
             logger.exception("attempt {} failed unexpectedly", attempt.id)
             attempt.move(
                 Status.FAILED, error=ServiceNotReady("something unexpected went wrong; it is in the log")
             )
         else:
-            self._observe(attempt, result)
-            attempt.move(Status.FINISHED, result=attempt.judge(result, self._episode_id(directory)))
-
-    def _try(
-        self, attempt: Attempt, predictor: Predictor, session: Session | None
-    ) -> tuple[EpisodeResult, Path]:
-        directory = self._directory / _directory_name(attempt)
-        agent = predictor.make_agent(deterministic=attempt.deterministic)
-        try:
-            with self._on(attempt, session) as place:
-                attempt.session = place.id
-                with place.working(attempt.id, attempt.instruction, attempt.model):
-                    attempt.move(Status.RUNNING)
-                    return self._play(attempt, agent, place, directory), directory
-        finally:
-            agent.close()
-
-    def _play(self, attempt: Attempt, agent: Agent, place: Session, directory: Path) -> EpisodeResult:
-        wants_widgets = "a11y" in agent.observation_type
-        environment = SharedEnvironment(
-            place,
-            attempt.cancelled,
-            with_tree=wants_widgets and (not place.live or read_widgets(place) is not None),
-            secrets=attempt.secrets,
-            pace_s=attempt.pace_s,
-        )
-        writer: Recorder = EpisodeWriter(directory, _about(attempt, agent))
-        recorder = MaskedRecorder(_Both(writer, attempt), attempt.secrets)
-        result = run_episode(agent, environment, attempt.task, recorder, self._limits, stop=attempt.cancelled)
-        if result.outcome is Outcome.INFRA_ERROR:
-            self._check(place)
-        return result
+            if session is not None and played.result.outcome is Outcome.INFRA_ERROR:
+                self._check(session)
+            self._observe(attempt, played.result)
+            directory = self._directory / _directory_name(attempt)
+            attempt.move(Status.FINISHED, result=attempt.judge(played.result, self._episode_id(directory)))
 
     def _check(self, place: Session) -> None:
         """A desktop that fails is not to be used again."""
@@ -212,10 +194,48 @@ class Attempts:
         except OperantError:
             pass  # it was ended meanwhile
 
+    def _recorder(self, job: _AttemptJob, agent: Agent) -> Recorder:
+        attempt = job.attempt
+        writer = EpisodeWriter(self._directory / _directory_name(attempt), _about(attempt, agent))
+        return MaskedRecorder(Recorders(writer, attempt), attempt.secrets)  # the disk first
+
+
+@dataclass(eq=False)
+class _AttemptJob(Job):
+    attempt: Attempt = field(kw_only=True)
+
+
+class _SessionDesktops(Desktops[_AttemptJob]):
+    """The desktop of a client's session, or of a session that lasts as long as the attempt."""
+
+    def __init__(self, sessions: Sessions, session: Session | None) -> None:
+        self._sessions = sessions
+        self._session = session
+
     @contextmanager
-    def _on(self, attempt: Attempt, session: Session | None) -> Iterator[Session]:
-        if session is not None:
-            yield session
+    def lend(self, job: _AttemptJob, agent: Agent) -> Iterator[Lent]:
+        attempt = job.attempt
+        with (
+            self._place(attempt) as place,
+            place.working(attempt.id, attempt.instruction, attempt.model),
+        ):
+            attempt.session = place.id
+            attempt.move(Status.RUNNING)
+            wants_widgets = "a11y" in agent.observation_type
+            yield Lent(
+                SharedEnvironment(
+                    place,
+                    attempt.cancelled,
+                    with_tree=wants_widgets and (not place.live or read_widgets(place) is not None),
+                    secrets=attempt.secrets,
+                    pace_s=attempt.pace_s,
+                )
+            )
+
+    @contextmanager
+    def _place(self, attempt: Attempt) -> Iterator[Session]:
+        if self._session is not None:
+            yield self._session
             return
         own = self._sessions.create(f"task-{attempt.id}", timeout_s=QUEUE_S, profile=attempt.task.profile)
         try:
@@ -224,31 +244,12 @@ class Attempts:
             self._sessions.end(own)
 
 
-class _Both:
-    """Two recorders: first the disk, then those who wait."""
-
-    def __init__(self, first: Recorder, second: Recorder) -> None:
-        self._both = (first, second)
-
-    def begin(self, task: Task) -> None:
-        for one in self._both:
-            one.begin(task)
-
-    def look(self, observation: Observation) -> None:
-        for one in self._both:
-            one.look(observation)
-
-    def step(self, step: Step, observation: Observation) -> None:
-        for one in self._both:
-            one.step(step, observation)
-
-    def end(self, result: EpisodeResult) -> None:
-        for one in self._both:
-            one.end(result)
-
-    def abandon(self) -> None:
-        for one in self._both:
-            one.abandon()
+def _is_lost(played: PlayedEpisode[_AttemptJob]) -> bool:
+    """An attempt that got no desktop has waited long enough and fails."""
+    if played.error is not None or not lost_to_the_machine(played):
+        return False
+    logger.warning("attempt {}: {}", played.job.attempt.id, played.result.why)
+    return True
 
 
 def _about(attempt: Attempt, agent: Agent) -> Mapping[str, Any]:
