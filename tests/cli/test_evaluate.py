@@ -32,7 +32,7 @@ COMMAND = f"""
 import sys
 sys.path.insert(0, {str(HERE)!r})
 from operant.tasks.suites import SUITES
-SUITES["tiny"] = "tiny_suite"
+SUITES["tiny"] = "tiny_suite:TEMPLATES"
 from operant.cli import main
 main(sys.argv[1:])
 """
@@ -65,7 +65,7 @@ def fake(
     pretend = ModuleType("pretend_suite")
     pretend.TEMPLATES = list(FAKE_TEMPLATES)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pretend_suite", pretend)
-    monkeypatch.setitem(SUITES, "pretend", "pretend_suite")
+    monkeypatch.setitem(SUITES, "pretend", "pretend_suite:TEMPLATES")
     monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", FakeDesktop.factory)
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setenv("COLUMNS", "140")
@@ -163,15 +163,15 @@ def test_a_hostile_agent_does_not_stop_the_evaluation(fake: Any, tmp_path: Path)
     assert summary["invalid_steps"] > 4
 
 
-def test_tasks_of_a_file_are_played_instead_of_a_suite(fake: Any, tmp_path: Path) -> None:
+def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
     task = {"id": 1, "instruction": "Open it", "difficulty": "EASY", "num_steps": 5, "setup": []}
     criteria = {"success_criteria": {"file_exists": "report.txt"}}
     (tmp_path / "tasks.json").write_text(json.dumps([{**task, **criteria}]))
-    out, _ = fake("eval", "--agent", "done", "--tasks", "tasks.json", "--episodes", "2", "--json")
+    out, _ = fake("eval", "--agent", "done", "--suite", "tasks.json", "--episodes", "2", "--json")
     summary = json.loads(out)
     assert (summary["overall"]["n"], summary["outcomes"]["failure"]) == (2, 2)
     (tmp_path / "tasks.json").write_text(json.dumps([{**task, "sucess_criteria": {}}]))
-    _, err = fake("eval", "--agent", "done", "--tasks", "tasks.json", code=1)
+    _, err = fake("eval", "--agent", "done", "--suite", "tasks.json", code=1)
     assert "tasks.json: task 1" in err
     assert "success_criteria" in err
 
@@ -181,13 +181,27 @@ def test_tasks_of_a_file_are_played_instead_of_a_suite(fake: Any, tmp_path: Path
     [
         (["--agent", "randm", "--suite", "pretend"], 1, "hint: did you mean 'random'?"),
         (["--agent", "random", "--suite", "pretendd"], 1, "hint: did you mean 'pretend'?"),
-        (["--agent", "random"], 2, "name a suite or a file of tasks"),
+        (["--agent", "random"], 2, "name the suite to play; a file of tasks is one, too"),
+        (
+            ["--agent", "random", "--tasks", "tasks.json"],
+            2,
+            "name the suite to play; a file of tasks is one, too",
+        ),
         (["--suite", "pretend"], 2, "name an agent or a checkpoint"),
         (["--agent", "random", "--checkpoint", __file__, "--suite", "pretend"], 2, "and not both"),
         (["--checkpoint", "nowhere.pt", "--suite", "pretend"], 1, "there is no checkpoint nowhere.pt"),
         (["--checkpoint", __file__, "--suite", "pretend"], 1, "can't be read as a checkpoint"),
         (["--checkpoint", str(HERE), "--suite", "pretend"], 1, "holds no checkpoint"),
-        (["--agent", "random", "--suite", "pretend", "--tasks", __file__], 2, "and not both"),
+        (
+            ["--agent", "random", "--suite", "pretend", "--tasks", "tasks.json"],
+            1,
+            "hint: a file of tasks is a suite: --suite tasks.json",
+        ),
+        (
+            ["--agent", "random", "--suite", "pretend", "--tasks", "fake/press-buton-v1"],
+            1,
+            "hint: did you mean 'fake/press-button-v1'?",
+        ),
         (["--agent", "random", "--suite", "pretend", "--difficulty", "hardest"], 2, "EASY, MEDIUM, HARD"),
         (
             ["--agent", "random", "--suite", "pretend", "--difficulty", "hard"],

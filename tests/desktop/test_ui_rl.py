@@ -624,7 +624,7 @@ def test_a_task_without_words_is_refused() -> None:
         (["--protocol", "uirl"], 2, "'operant', 'ui-rl'"),
         (["--suite", "core"], 2, "only sessions of --protocol ui-rl have tasks"),
         (["--protocol", "ui-rl", "--suite", "kore"], 1, "did you mean 'core'?"),
-        (["--protocol", "ui-rl", "--tasks", "missing.json"], 1, "missing.json"),
+        (["--protocol", "ui-rl", "--suite", "missing.json"], 1, "missing.json"),
         (
             ["--protocol", "ui-rl", "--session-type", "simple_data_entri"],
             1,

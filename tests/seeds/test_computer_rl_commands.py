@@ -56,7 +56,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("played")
     (root / "tasks.yaml").write_text(TASKS)
     operant(
-        *("eval", "--agent", "oracle", "--tasks", "tasks.yaml", "--episodes", "3"),
+        *("eval", "--agent", "oracle", "--suite", "tasks.yaml", "--episodes", "3"),
         *("--num_workers", "20", "--max_steps", "15", "--video"),
         cwd=root,
     )
@@ -102,7 +102,7 @@ def test_another_directory_a_proxy_and_hosts_without_it(played: Path) -> None:
             "eval",
             "--agent",
             "oracle",
-            "--tasks",
+            "--suite",
             "tasks.yaml",
             "--result_dir",
             "elsewhere",

@@ -166,7 +166,7 @@ def test_single_actor_training_and_evaluation(tiny: Path, tmp_path: Path) -> Non
     (checkpoint,) = (run / "checkpoints").glob("version_*")
     for path in (checkpoint / "state.pt", run):
         said = command(
-            *("eval", "--checkpoint", path, "--tasks", tasks, "--max-steps", "2", "--json"), cwd=tmp_path
+            *("eval", "--checkpoint", path, "--suite", tasks, "--max-steps", "2", "--json"), cwd=tmp_path
         )
         summary = json.loads(said)
         assert summary["agent"] == f"vlm:{checkpoint / 'model'}"
@@ -178,7 +178,7 @@ def test_single_actor_training_and_evaluation(tiny: Path, tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_evaluation_of_a_checkpoint_file(tmp_path: Path) -> None:
-    """002, "Evaluate Your Model": --checkpoint .../checkpoint_step_1000.pt --tasks eval_tasks.json."""
+    """002, "Evaluate Your Model": --checkpoint .../checkpoint_step_1000.pt --tasks eval_tasks.json, which is --suite here."""
     checkpoint = tmp_path / "experiments" / "exp_001" / "checkpoints" / "checkpoint_step_1000.pt"
     checkpoint.parent.mkdir(parents=True)
     shutil.copy(ROOT / "src" / "operant" / "agents" / "hierarchical" / "default.pt", checkpoint)
@@ -191,12 +191,12 @@ def test_evaluation_of_a_checkpoint_file(tmp_path: Path) -> None:
         "success_criteria": {"file_exists": "reports"},
     }
     (tmp_path / "eval_tasks.json").write_text(json.dumps([task]))
-    arguments = ("--checkpoint", checkpoint.relative_to(tmp_path), "--tasks", "eval_tasks.json")
+    arguments = ("--checkpoint", checkpoint.relative_to(tmp_path), "--suite", "eval_tasks.json")
     summary = json.loads(command("eval", *arguments, "--json", cwd=tmp_path))
     assert summary["agent"].startswith("hierarchical:")
     assert (summary["overall"]["n"], summary["overall"]["infra_errors"]) == (1, 0)
     (tmp_path / "strange.pt").write_bytes(b"not a checkpoint")
-    said = command("eval", "--checkpoint", "strange.pt", "--tasks", "eval_tasks.json", code=1, cwd=tmp_path)
+    said = command("eval", "--checkpoint", "strange.pt", "--suite", "eval_tasks.json", code=1, cwd=tmp_path)
     assert "strange.pt can't be read as a checkpoint" in said
     assert "Traceback" not in said
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loguru import logger
 
 from operant.apps.view import View
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import TaskError
+from operant.tasks import template as template_module
 from operant.tasks.criteria import AllOf, Answer, FileEquals, FileExists, WindowTitle, World
 from operant.tasks.loaders import load_tasks, load_templates
 from operant.tasks.setup import Launch, WriteFile
@@ -149,9 +151,21 @@ def test_training_and_held_out_instances_share_no_instruction(written):
     train = {template.instance(seed).instruction for seed in range(300)}
     heldout = {template.instance(seed, "heldout").instruction for seed in range(300)}
     assert not train & heldout
-    (plain,) = load_templates(written(SEED))
-    with pytest.raises(TaskError, match="held-out"):
-        plain.instance(0, "heldout")
+
+
+def test_a_task_in_which_nothing_is_drawn_is_the_same_in_both_splits(written, monkeypatch):
+    monkeypatch.setattr(template_module, "_warned", set())
+    warnings = []
+    number = logger.add(warnings.append, level="WARNING", format="{message}")
+    try:
+        (plain,) = load_templates(written(SEED))
+        assert not warnings
+        assert plain.instance(0, "heldout") == plain.instance(0)
+        assert plain.instance(1, "heldout").split is None
+    finally:
+        logger.remove(number)
+    (warning,) = warnings
+    assert "my_tasks/7-v1: nothing is drawn in 'Your custom task instruction'" in warning
 
 
 def test_every_way_to_fill_a_blank(written):

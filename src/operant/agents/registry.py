@@ -1,7 +1,8 @@
-"""Agents by name. To add one: write ``operant/agents/<name>.py`` and one line in ``AGENTS``.
+"""Agents by name. To add one: write ``operant/agents/<name>.py`` and one line in ``AGENTS``, or, in a package of your own,
+an entry point of the group ``operant.agents``: name -> ``package:factory``.
 
-``name`` is a key of ``AGENTS``; ``name:argument`` hands the argument to its factory (a checkpoint, say); any
-other ``module:factory`` is imported. Names are looked up and imported, never evaluated.
+``name`` is one of these; ``name:argument`` hands the argument to its factory (a checkpoint, say); any other
+``module:factory`` is imported. Names are looked up and imported, never evaluated.
 """
 
 from __future__ import annotations
@@ -9,13 +10,19 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from operant.agents.base import Agent
+from operant.config.entry_points import find, installed, load
 from operant.config.imported import imported
 from operant.errors import AgentError, ConfigError, MissingDependency, OperantError, UnknownAgent
 
-__all__ = ["AGENTS", "agent_factory", "checked_device", "make_agent"]
+__all__ = ["AGENTS", "GROUP", "agent_factory", "agent_names", "checked_device", "make_agent"]
+
+#: The entry-point group of packages that bring agents.
+GROUP = "operant.agents"
+FORM = "module:factory"
 
 #: name -> "module:factory", imported when it is asked for
 AGENTS: dict[str, str] = {
@@ -35,17 +42,21 @@ def agent_factory(name: str, *, device: str | None = None) -> Callable[[], Agent
     The device goes to factories with a parameter of that name; the others have no network.
     """
     first, colon, argument = name.partition(":")
-    if first in AGENTS:
-        make = _import(name, AGENTS[first])
-        arguments = (argument,) if colon else ()
-    elif colon:
-        make, arguments = _import(name, name), ()
-    else:
-        near = difflib.get_close_matches(name, AGENTS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"agents: {', '.join(AGENTS)}, or module:factory"
+    entry = find(first, GROUP, AGENTS)
+    if entry is None and not colon:
+        names = agent_names()
+        near = difflib.get_close_matches(name, names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"agents: {', '.join(names)}, or {FORM}"
         raise UnknownAgent(f"there is no agent {name!r}", hint=hint)
+    make = _import(name, entry)
+    arguments = (argument,) if entry is not None and colon else ()
     options = {"device": checked_device(device)} if device is not None and _takes_device(make) else {}
     return lambda: _make(name, make, arguments, options)
+
+
+def agent_names() -> list[str]:
+    """Installed agents: the built-in ones, and those of packages."""
+    return list(installed(GROUP, AGENTS))
 
 
 def make_agent(name: str, *, device: str | None = None) -> Agent:
@@ -73,9 +84,12 @@ def _takes_device(make: Callable[..., Any]) -> bool:
         return False
 
 
-def _import(name: str, path: str) -> Callable[..., Any]:
+def _import(name: str, entry: EntryPoint | None) -> Callable[..., Any]:
     try:
-        found = imported(path, form="module:factory", example="my_package.my_agent:make_agent")
+        if entry is None:
+            found = imported(name, form=FORM, example="my_package.my_agent:make_agent", here=True)
+        else:
+            found = load(entry, form=FORM)
     except ConfigError as error:
         # The service lets another agent stand in where the cause is a package that is not installed.
         raise UnknownAgent(f"agent {error.message}", hint=error.hint) from error.__cause__ or error

@@ -1,7 +1,7 @@
 """How fast environments are: many desktops at once, everything included, and stable-baselines3's way.
 
 The agent is ``random`` of ``operant.agents`` (it mostly clicks, and seldom says that it is done), the tasks
-are the easy ones of the core suite, the observation is 160x100. Both sides hold the same number of the same
+are the easy ones of a suite, the observation is 160x100. Both sides hold the same number of the same
 environments and get the same kind of actions; warming up is not measured.
 """
 
@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from operant.agents.base import TaskView
@@ -38,7 +39,6 @@ GOALS: dict[str, tuple[float, bool]] = {
 }
 
 OPTIONS: dict[str, Any] = {
-    "suite": "core",
     "difficulty": "EASY",
     "size": (160, 100),
     "action_mode": "canonical",
@@ -79,16 +79,17 @@ def measure_env(
     seconds: float = 30.0,
     sb3: bool = True,
     oracles: bool = True,
+    suite: str = "core",
 ) -> dict[str, Any]:
     """Everything. Each way of stepping gets so many seconds, in turns, so that all meet the same machine."""
-    result: dict[str, Any] = {"num_envs": num_envs}
+    result: dict[str, Any] = {"num_envs": num_envs, "suite": suite}
     with contextlib.ExitStack() as stack:
         progress(f"starting {num_envs} desktops and spares")
-        ours = stack.enter_context(contextlib.closing(Ours(num_envs, spares)))
+        ours = stack.enter_context(contextlib.closing(Ours(num_envs, spares, suite)))
         ways: dict[str, Callable[[float], int]] = {"": ours.as_they_come, "in_step_": ours.in_step}
         if sb3:
             progress(f"starting {num_envs} processes for SubprocVecEnv")
-            ways["sb3_"] = stack.enter_context(contextlib.closing(Theirs(num_envs))).step
+            ways["sb3_"] = stack.enter_context(contextlib.closing(Theirs(num_envs, suite))).step
         counts = dict.fromkeys(ways, 0)
         elapsed = dict.fromkeys(ways, 0.0)
         waited = dict.fromkeys(ways, 0.0)
@@ -114,14 +115,14 @@ def measure_env(
             result["sb3_vec_ratio"] = result["env_steps_per_s"] / result["sb3_steps_per_s"]
             result["sb3_in_step_ratio"] = result["in_step_env_steps_per_s"] / result["sb3_steps_per_s"]
         result |= {"spares": ours.vector.spares, "infra_errors": ours.vector.stats.infra_errors}
-    return result | (measure_oracles(progress) if oracles else {})
+    return result | (measure_oracles(progress, suite) if oracles else {})
 
 
 class Ours:
     """The vector environment, stepped by random agents."""
 
-    def __init__(self, num_envs: int, spares: int | None) -> None:
-        self.vector = DesktopVectorEnv(num_envs, spares=spares, **OPTIONS)
+    def __init__(self, num_envs: int, spares: int | None, suite: str) -> None:
+        self.vector = DesktopVectorEnv(num_envs, spares=spares, suite=suite, **OPTIONS)
         self.agents = RandomAgents(num_envs)
         self.all = range(num_envs)
         _, infos = self.vector.reset(seed=0)
@@ -159,7 +160,7 @@ class Ours:
 class Theirs:
     """The same environments in stable-baselines3's SubprocVecEnv, each in a process of its own."""
 
-    def __init__(self, num_envs: int) -> None:
+    def __init__(self, num_envs: int, suite: str) -> None:
         try:
             from stable_baselines3.common.vec_env import SubprocVecEnv
         except ImportError as error:
@@ -167,7 +168,9 @@ class Theirs:
                 "stable-baselines3 is not installed", hint="pip install stable-baselines3, or say --no-sb3"
             ) from error
         # A fork would copy this process's threads halfway; a fork server starts clean.
-        self.vector = SubprocVecEnv([_make_env for _ in range(num_envs)], start_method="forkserver")
+        self.vector = SubprocVecEnv(
+            [partial(DesktopEnv, suite=suite, **OPTIONS)] * num_envs, start_method="forkserver"
+        )
         self.agents = RandomAgents(num_envs)
         self.all = range(num_envs)
         self.vector.reset()
@@ -186,10 +189,6 @@ class Theirs:
 
     def close(self) -> None:
         self.vector.close()
-
-
-def _make_env() -> DesktopEnv:
-    return DesktopEnv(**OPTIONS)
 
 
 def measure_oracles(progress: Progress, suite: str = "core") -> dict[str, Any]:

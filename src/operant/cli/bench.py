@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from operant.cli.task_flags import Suite
+
 app = typer.Typer(
     no_args_is_help=True, help="Measure how fast desktops and environments are on this machine."
 )
@@ -79,15 +81,22 @@ def env(
     spares: Annotated[int | None, typer.Option(min=1, help="How many more to prepare episodes on.")] = None,
     seconds: Annotated[float, typer.Option(min=0.5, help="How long to measure each way of stepping.")] = 30.0,
     sb3: Annotated[bool, typer.Option(help="Also measure stable-baselines3's SubprocVecEnv.")] = True,
-    oracles: Annotated[bool, typer.Option(help="Also time the oracles of the core suite.")] = True,
+    oracles: Annotated[bool, typer.Option(help="Also time the oracles of the suite.")] = True,
+    suite: Suite = "core",
 ) -> None:
-    """Environments, everything included: a random agent on the core suite's easy tasks, seen at 160x100."""
+    """Environments, everything included: a random agent on a suite's easy tasks, seen at 160x100."""
     from operant.bench.env import GOALS, measure_env
     from operant.bench.record import provenance
 
     with _progress() as progress:
         measured = measure_env(
-            progress, num_envs=num_envs, spares=spares, seconds=seconds, sb3=sb3, oracles=oracles
+            progress,
+            num_envs=num_envs,
+            spares=spares,
+            seconds=seconds,
+            sb3=sb3,
+            oracles=oracles,
+            suite=suite,
         )
         result = {**provenance(), **measured}
     _deliver(result, as_json, out, lambda result: _goal_table("Environments", result, GOALS))

@@ -10,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from operant.cli.task_flags import Suite
+
 app = typer.Typer(help="Record demonstrations of the tasks' oracles, to learn from.", no_args_is_help=True)
 
 
@@ -21,7 +23,7 @@ def main() -> None:
 @app.command()
 def collect(
     out: Annotated[Path, typer.Option(help="Directory for the recordings; those there are kept.")],
-    suite: Annotated[str, typer.Option(help="The suite.")] = "core",
+    suite: Suite = "core",
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
     only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
     episodes: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 10,
@@ -34,7 +36,7 @@ def collect(
     from operant.rollout.collection import collect_demonstrations
     from operant.train.tasks import training_templates
 
-    templates = training_templates(suite, difficulty, only)
+    templates = training_templates(suite, difficulty, only, oracle=True)
     # Seeds outside: a collection that is cut off has some of every template.
     tasks = [template.instance(seed + k, "train") for k in range(episodes) for template in templates]
     console = Console(stderr=True)

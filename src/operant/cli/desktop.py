@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from operant.cli.task_flags import SUITE
 from operant.errors import MissingDependency
 
 app = typer.Typer(
@@ -106,11 +107,8 @@ def serve(
     suite: Annotated[
         str | None,
         typer.Option(
-            help="With ui-rl: the suite whose tasks are session types, beside data_entry; core if left out."
+            help=f"With ui-rl: tasks that are session types, beside data_entry. {SUITE}", show_default="core"
         ),
-    ] = None,
-    tasks: Annotated[
-        Path | None, typer.Option(help="With ui-rl: a file whose tasks are session types, too.")
     ] = None,
     session_type: Annotated[
         str | None,
@@ -127,16 +125,16 @@ def serve(
     Session types are tasks of ours, by id (core/browser-fill-field-v1) or by name (browser_fill_field); GET /types
     lists them.
     """
-    if protocol is Protocol.OPERANT and (suite or tasks or session_type):
+    if protocol is Protocol.OPERANT and (suite or session_type):
         raise typer.BadParameter(
-            "only sessions of --protocol ui-rl have tasks", param_hint="--suite / --tasks / --session-type"
+            "only sessions of --protocol ui-rl have tasks", param_hint="--suite / --session-type"
         )
     try:
         from operant.config.desktop import DesktopConfig
         from operant.service.desktops.app import guard_settings
         from operant.service.desktops.host import DesktopHost
         from operant.service.desktops.server import serve_desktops, serve_ui_rl
-        from operant.service.desktops.ui_rl_sessions import Sessions, SessionType, session_types
+        from operant.service.desktops.ui_rl_sessions import Sessions, session_types
     except ImportError as error:
         raise MissingDependency(
             f"serving desktops needs packages that are not installed ({error.name})",
@@ -147,11 +145,11 @@ def serve(
     if protocol is Protocol.OPERANT:
         serve_desktops(DesktopHost(desktops, screen, idle_s=idle), config, level=log_level.upper())
         return
-    from operant.tasks.loaders import load_templates
-    from operant.tasks.suites import load_suite
+    from operant.tasks.suites import load_suite, suite_parts
 
-    offered: list[SessionType] = [*load_templates(tasks)] if tasks else []
-    offered += [*load_suite("data_entry"), *load_suite(suite or "core")]
+    # In the order that was asked for: the first task of a short name keeps it.
+    parts = dict.fromkeys([*suite_parts(suite or "core"), "data_entry"])
+    offered = [template for part in parts for template in load_suite(part)]
     first = session_type or "simple_data_entry"
     sessions = Sessions(desktops, session_types(offered), screen, default_type=first, idle_s=idle)
     serve_ui_rl(sessions, config, level=log_level.upper())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,10 +22,11 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.logs import log_at
+from operant.cli.task_flags import SUITE, TaskIds, task_ids
 
 if TYPE_CHECKING:
     from operant.config.evaluation import EvaluationConfig
-    from operant.evaluation.plan import Asked, Instances
+    from operant.evaluation.plan import Asked
     from operant.rollout.episode import EpisodeResult
 
 app = typer.Typer()
@@ -44,15 +44,9 @@ def evaluate(
         Path | None,
         typer.Option(help="Instead of an agent: what training wrote, a .pt file or a run's directory."),
     ] = None,
-    suite: Annotated[str | None, typer.Option(help="The suite to play.")] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="Instances to play: heldout or train.", show_default="heldout; train for --tasks"),
-    ] = None,
-    tasks: Annotated[
-        Path | None,
-        typer.Option(help="Play the tasks of this file instead of a suite.", exists=True, dir_okay=False),
-    ] = None,
+    suite: Annotated[str | None, typer.Option(help=SUITE)] = None,
+    split: Annotated[str, typer.Option(help="Instances to play: heldout or train.")] = "heldout",
+    tasks: TaskIds = None,
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD tasks.")] = None,
     num_workers: Annotated[int, typer.Option(min=1, help="Episodes to play at once.")] = 2,
     max_steps: Annotated[
@@ -69,7 +63,8 @@ def evaluate(
         "results"
     ),
     config: Annotated[
-        Path | None, typer.Option(help="YAML file with device, log_level and a section desktop.")
+        Path | None,
+        typer.Option(help="YAML file with suite, tasks, device, log_level and a section desktop."),
     ] = None,
     device: Device = None,
     log_level: LogLevel = None,
@@ -82,32 +77,32 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Play a suite with an agent on sandboxed desktops; the same command goes on after an interruption."""
-    if (suite is None) == (tasks is None):
-        raise typer.BadParameter(
-            "name a suite or a file of tasks, and not both", param_hint="--suite / --tasks"
-        )
     agent = _agent(agent, checkpoint)
     level = _difficulty(difficulty)
     where = _settings(
         config,
+        suite=suite,
+        tasks=task_ids(tasks),
         device=device,
         log_level=log_level,
         desktop=desktop_section(screen, monitors, profile, network, proxy),
     )
-    sys.path.insert(0, os.getcwd())  # where people keep an agent of their own
+
+    if where.suite is None:
+        raise typer.BadParameter("name the suite to play; a file of tasks is one, too", param_hint="--suite")
 
     from operant.agents.registry import agent_factory
     from operant.evaluation.plan import Asked, plan_episodes
     from operant.evaluation.run import Run
     from operant.evaluation.runner import evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
+    from operant.tasks.suites import load_suite, select
 
     make_agent = agent_factory(agent, device=where.device)
     plan = plan_episodes(
-        _templates(suite, tasks),
+        select(load_suite(where.suite), where.tasks, where.suite),
         range(seed, seed + episodes),
-        # Tasks of a file need not have blanks, and then they have no held-out instances.
-        split=split or ("heldout" if tasks is None else "train"),
+        split=split,
         difficulty=level,
         max_steps=max_steps,
         profile=where.desktop.chosen_profile,
@@ -173,16 +168,6 @@ def _difficulty(name: str | None) -> Any:
     except ValueError:
         names = ", ".join(level.value for level in Difficulty)
         raise typer.BadParameter(f"{name!r} is none of {names}", param_hint="--difficulty") from None
-
-
-def _templates(suite: str | None, tasks: Path | None) -> Sequence[Instances]:
-    if tasks is not None:
-        from operant.tasks.loaders import load_templates
-
-        return load_templates(tasks)
-    from operant.tasks.suites import load_suite
-
-    return load_suite(str(suite))
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from operant.cli.desktop_flags import (
     Screen,
     desktop_section,
 )
+from operant.cli.task_flags import SUITE
 from operant.errors import ConfigError
 
 app = typer.Typer()
@@ -31,6 +32,10 @@ def serve(
     agent: Annotated[
         str | None,
         typer.Option(help="Who answers first: an agent's name, module:factory, or a checkpoint."),
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(help=f"Tasks to offer beside the installed suites. {SUITE}", show_default="none"),
     ] = None,
     desktops: Annotated[
         int | None, typer.Option(min=1, help="Sandboxed desktops to keep ready.", show_default="2")
@@ -77,6 +82,7 @@ def serve(
         "host": host,
         "port": port,
         "agent": agent,
+        "suite": suite,
         "desktops": desktops,
         "data_dir": data_dir,
         "results_dir": results_dir,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from operant.cli.task_flags import SUITE, Suite
+
 if TYPE_CHECKING:
     from operant.tasks.template import Template
 
@@ -15,7 +17,9 @@ app = typer.Typer(
     no_args_is_help=True, help="Browse tasks, try one in a desktop, and check suites and their verifiers."
 )
 
-Suite = Annotated[str, typer.Option(help="The suite.")]
+SuiteOfTask = Annotated[
+    str | None, typer.Option(help=SUITE, show_default="what the id names before its slash")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Seed = Annotated[int, typer.Option(help="Which instance.")]
 Split = Annotated[str, typer.Option(help="train or heldout.")]
@@ -65,9 +69,11 @@ def coverage(suite: Suite = "core") -> None:
 
 
 @app.command()
-def show(task: str, seed: Seed = 0, split: Split = "train", as_json: Json = False) -> None:
+def show(
+    task: str, suite: SuiteOfTask = None, seed: Seed = 0, split: Split = "train", as_json: Json = False
+) -> None:
     """Show one instance: instruction, set-up and success criteria."""
-    instance = _template(task).instance(seed, split)
+    instance = _template(task, suite).instance(seed, split)
     form = {
         "id": instance.id,
         "instruction": instance.instruction,
@@ -94,6 +100,7 @@ def show(task: str, seed: Seed = 0, split: Split = "train", as_json: Json = Fals
 @app.command("try")
 def try_task(
     task: str,
+    suite: SuiteOfTask = None,
     seed: Seed = 0,
     split: Split = "train",
     oracle: Annotated[bool, typer.Option(help="Let the oracle solve it, and say what it does.")] = False,
@@ -108,7 +115,7 @@ def try_task(
     from operant.rollout.describe import describe
     from operant.rollout.loop import run_episode
 
-    instance = _template(task).instance(seed, split)
+    instance = _template(task, suite).instance(seed, split)
     typer.echo(f"{instance.id}, seed {seed}, {split}: {instance.instruction}")
     with SandboxDesktop() as desktop:
         environment = TaskEnvironment(desktop)
@@ -217,20 +224,20 @@ def _suite(name: str) -> list[Template]:
     return load_suite(name)
 
 
-def _template(task: str) -> Template:
-    import difflib
+def _template(task: str, suite: str | None) -> Template:
+    """A task by its id. Where no suite is named, the id names an installed one."""
+    from operant.errors import UnknownSuite
+    from operant.tasks.suites import select
 
-    from operant.errors import TaskError
-
-    templates = {
-        template.id: template for template in _suite(task.partition("/")[0] if "/" in task else "core")
-    }
-    if task not in templates:
-        near = difflib.get_close_matches(task, templates, 1)
-        raise TaskError(
-            f"there is no task {task!r}", hint=f"did you mean {near[0]!r}?" if near else "operant tasks list"
-        )
-    return templates[task]
+    named = task.partition("/")[0] if "/" in task else "core"
+    try:
+        templates = _suite(suite or named)
+    except UnknownSuite as error:
+        if suite is not None:
+            raise
+        hint = f"{error.hint} Tasks of a file or a module: --suite FILE or --suite module:TEMPLATES"
+        raise UnknownSuite(error.message, hint=hint) from error
+    return select(templates, [task], suite or named)[0]
 
 
 def _row(template: Template) -> dict[str, Any]:

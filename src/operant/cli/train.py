@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +11,7 @@ from typer.core import TyperCommand
 
 from operant.cli.desktop_flags import DesktopProfile, Monitors, Network, Proxy, Screen, desktop_section
 from operant.cli.logs import log_at
+from operant.cli.task_flags import SUITE, Suite, TaskIds, task_ids
 from operant.cli.train_vlm import vlm
 
 app = typer.Typer(no_args_is_help=True)
@@ -51,8 +50,8 @@ def hierarchical(
     difficulty: Annotated[
         str | None, typer.Option(help="Only EASY, MEDIUM or HARD tasks; with stages, where to begin.")
     ] = None,
-    tasks: Annotated[str | None, typer.Option(help="Only these templates: ids, separated by commas.")] = None,
-    suite: Annotated[str | None, typer.Option(help="The suite to learn on.", show_default="core")] = None,
+    suite: Annotated[str | None, typer.Option(help=SUITE, show_default="core")] = None,
+    tasks: TaskIds = None,
     curriculum: Annotated[
         str | None,
         typer.Option(
@@ -103,9 +102,7 @@ def hierarchical(
         "training.num_envs": num_envs,
         "training.seed": seed,
         "environment.difficulty": difficulty,
-        "environment.tasks": None
-        if tasks is None
-        else [one.strip() for one in tasks.split(",") if one.strip()],
+        "environment.tasks": task_ids(tasks),
         "environment.suite": suite,
         "curriculum.strategy": curriculum,
         "run.device": device,
@@ -114,7 +111,6 @@ def hierarchical(
         "run.visualize": visualize or None,
         "desktop": desktop_section(screen, monitors, desktop_profile, network, proxy) or None,
     }
-    sys.path.insert(0, os.getcwd())  # where people keep reward terms of their own
     settings = TrainConfig.load(config, flags=flags)
     log_at(settings.run.log_level)
 
@@ -142,6 +138,12 @@ InitFrom = Annotated[Path | None, typer.Option(help="Begin with the weights of t
 def clone(
     demos: Demos,
     out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Learn only demonstrations of these tasks. {SUITE}", show_default="all that are there"
+        ),
+    ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn.")] = 15.0,
     learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 1e-3,
     init_from: InitFrom = None,
@@ -153,11 +155,13 @@ def clone(
     from operant.learn.seeding import seed_everything
     from operant.train.imitation import clone as learn
     from operant.train.imitation import load_or_make, read_lessons
+    from operant.train.tasks import training_templates
 
+    only = None if suite is None else {template.id for template in training_templates(suite)}
     use_threads(threads)
     seed_everything(seed)
     policy = load_or_make(init_from)
-    lessons = read_lessons(demos, tell=_say)
+    lessons = read_lessons(demos, only=only, tell=_say)
     loss = learn(policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, tell=_say)
     _say(f"{out} | loss {loss:.3f} | {policy.parameter_count} parameters")
 
@@ -174,7 +178,7 @@ def dagger(
     beta: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of the oracle's steps at first.")
     ] = 0.5,
-    suite: Annotated[str, typer.Option(help="The suite to play.")] = "core",
+    suite: Suite = "core",
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
     only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
     seed: Annotated[int, typer.Option(min=0, help="The first seed of the instances.")] = 10_000,
@@ -191,7 +195,7 @@ def dagger(
     from operant.train.tasks import training_templates
 
     use_threads(threads)
-    templates = training_templates(suite, difficulty, only)
+    templates = training_templates(suite, difficulty, only, oracle=True)
     learn(
         load_or_make(init_from), suite, templates, demos, out,
         minutes=minutes, learning_rate=learning_rate, beta=beta, first_seed=seed, workers=workers,

@@ -18,6 +18,7 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.logs import log_at
+from operant.cli.task_flags import SUITE
 
 if TYPE_CHECKING:
     from operant.config.vlm_training import VLMTrainingConfig
@@ -28,6 +29,9 @@ app = typer.Typer()
 @app.command()
 def vlm(
     config: Annotated[Path, typer.Option(help="Settings: model, environment, actor, training.")],
+    suite: Annotated[
+        str | None, typer.Option(help=f"{SUITE} (environment.suite)", show_default="as configured")
+    ] = None,
     output: Annotated[Path, typer.Option(help="The run's directory.")] = Path("runs/vlm"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that directory.")] = False,
     dry_run: Annotated[
@@ -67,7 +71,7 @@ def vlm(
 
     overrides = [*(set_ or ()), *_staleness(mode)]
     section = desktop_section(screen, monitors, profile, network, proxy)
-    flags = {"model.device": device, "desktop": section or None}
+    flags = {"model.device": device, "environment.suite": suite, "desktop": section or None}
     settings = VLMTrainingConfig.load(config, assignments=overrides, flags=flags)
     variables = read_environment(also=[settings.environment.ui_env_token_variable])
     log_at(log_level or variables.get("LOG_LEVEL") or "INFO")
@@ -103,6 +107,11 @@ def _train(settings: VLMTrainingConfig, output: Path, resume: bool, cluster: str
 
         check_address(cluster)
         from operant.cluster.run import ClusterRun
+        from operant.tasks.suites import with_absolute_files
+
+        # Ray's workers have other working directories.
+        where = {"suite": with_absolute_files(settings.environment.suite)}
+        settings = settings.model_copy(update={"environment": settings.environment.model_copy(update=where)})
 
         return ClusterRun(settings, output, address=cluster, resume=resume, tell=tell).train()
 

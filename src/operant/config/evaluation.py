@@ -1,4 +1,4 @@
-"""Settings of an evaluation beyond what is played: ``operant eval --config FILE``."""
+"""Settings of an evaluation: ``operant eval --config FILE``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ class EvaluationConfig(Settings):
     """Flags win over the environment, and that over the file."""
 
     variables: ClassVar[Mapping[str, str]] = {"DEVICE": "device", "LOG_LEVEL": "log_level"}
+    suite: str | None = None
+    """Where tasks come from, as ``--suite`` takes it."""
+    tasks: tuple[str, ...] = ()
+    """Only these of them, by id; all if left out."""
     device: str | None = None
     """Where networks calculate: cpu, cuda, cuda:1, mps or auto; left out, the agent's own choice."""
     log_level: str = "INFO"

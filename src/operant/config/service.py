@@ -50,6 +50,10 @@ class ServiceConfig(Settings):
     checkpoints_dir: Path = Path("checkpoints")
     """Where models are looked for, besides the training runs."""
 
+    suite: str | None = None
+    """Tasks beside those of the installed suites: module:TEMPLATES, a file of tasks, or several, separated by commas.
+    Clients may name installed suites and these, and no others."""
+
     agent: str = "hierarchical"
     """The agent that answers first: a name of ``operant.agents``, or module:factory. Unless one is chosen, ``random``
     stands in where PyTorch is not installed."""

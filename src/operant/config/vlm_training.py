@@ -27,7 +27,7 @@ class EnvironmentSettings(Config):
     """Desktops and the tasks on them."""
 
     suite: str = "core"
-    """The suite whose tasks are trained on."""
+    """Where tasks come from: an installed name, module:TEMPLATES, a file of tasks, or several, separated by commas."""
     tasks: tuple[str, ...] = ()
     """Only these of them, by id; all if left out."""
     split: Literal["train"] = "train"

@@ -95,7 +95,7 @@ TERMS: dict[str, type[RewardTerm]] = {term.name: term for term in (ActionEffect,
 def make_term(use: str, weight: float = 1.0, *, gamma: float = 0.99) -> RewardTerm:
     """A term by its name in ``TERMS`` or as ``module:Term``; potentials get the learner's ``gamma``."""
     if ":" in use:
-        found = imported(use, form="module:Term", example="my_rewards:CalmHands")
+        found = imported(use, form="module:Term", example="my_rewards:CalmHands", here=True)
     elif use in TERMS:
         found = TERMS[use]
     else:

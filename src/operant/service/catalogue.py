@@ -1,4 +1,8 @@
-"""The tasks that there are, by id: the suites', and their instances by seed."""
+"""The tasks that there are, by id: those of the suites, and their instances by seed.
+
+Clients may name installed suites and what the server was started with, and nothing else: ``module:TEMPLATES`` would import
+code, and a file name would read files.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from operant.errors import TaskError, UnknownTask
+from loguru import logger
+
+from operant.errors import OperantError, TaskError, UnknownTask
 from operant.tasks.draw import SPLITS
-from operant.tasks.suites import SUITES, load_suite
+from operant.tasks.suites import load_suite, merge, suite_names, suite_parts, unknown_suite
 from operant.tasks.task import Task
 from operant.tasks.template import Template
 
@@ -17,17 +23,44 @@ __all__ = ["Catalogue"]
 
 
 class Catalogue:
-    """Templates of all suites, or of a list of one's own."""
+    """Templates of the installed suites and of ``suite``, which the server was started with; or ``templates`` alone."""
 
-    def __init__(self, templates: Sequence[Template] | None = None) -> None:
+    def __init__(self, suite: str | None = None, *, templates: Sequence[Template] | None = None) -> None:
         self._given = templates
+        self._parts = [] if suite is None else suite_parts(suite)
+        self._own = (
+            [] if suite is None else load_suite(suite)
+        )  # now: mistakes are told before anything starts
 
     @functools.cached_property
     def templates(self) -> dict[str, Template]:
-        given = self._given
-        if given is None:
-            given = [template for suite in SUITES for template in load_suite(suite)]
-        return {template.id: template for template in given}
+        if self._given is not None:
+            return {template.id: template for template in self._given}
+        found = {template.id: template for template in self._own}
+        for name in suite_names():
+            if name in self._parts:
+                continue
+            try:
+                found = {
+                    template.id: template
+                    for template in merge([("", [*found.values()]), (name, load_suite(name))])
+                }
+            except OperantError as error:
+                logger.warning("the suite {} is left out: {}", name, error)
+        return found
+
+    def offered(self, suite: str) -> str:
+        """A suite that a client may name; an error if it is neither installed nor one that the server was started with."""
+        known = list(dict.fromkeys([*suite_names(), *self._parts]))
+        parts = suite_parts(suite)
+        for part in parts:
+            if part not in known:
+                raise unknown_suite(part, known)
+        return ",".join(parts)
+
+    def of_suite(self, suite: str) -> list[Template]:
+        """The templates of a suite that a client named."""
+        return load_suite(self.offered(suite))
 
     def task(self, identity: str, seed: int = 0, split: str = "train", max_steps: int | None = None) -> Task:
         template = self.templates.get(identity)

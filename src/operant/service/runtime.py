@@ -61,7 +61,7 @@ class Runtime:
     ) -> None:
         self.config = config
         self.metrics = Metrics()
-        self.catalogue = Catalogue(templates)
+        self.catalogue = Catalogue(config.suite, templates=templates)
         self.approvals = Approvals(config.approval_timeout_s, automatic=config.auto_approve)
         self.models = Models(
             config.agent,

@@ -2,8 +2,8 @@
 
 Structure (which button, which phrasing, where a window stands) may be shared; what an instruction is *about* is
 not. A word is of one split by the list that it stands in, a number by a hash of its value, so no training seed
-can ever produce a held-out instruction. ``Draw`` remembers what it gave out of the split pools, and a template
-whose instruction shows none of it is refused.
+can ever produce a held-out instruction. ``Draw`` remembers what it gave out of the split pools: a task whose
+instruction shows none of it is the same in both splits.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,11 +28,12 @@ from operant.tasks.oracle import Oracle
 from operant.tasks.script import parse_script
 from operant.tasks.setup import SETUP_STEPS, SetupStep
 from operant.tasks.task import Task
-from operant.tasks.template import ID, STEP_CAP
+from operant.tasks.template import ID, STEP_CAP, Params, Template, tells_split
 from operant.types import Difficulty
 
-__all__ = ["FileTemplate", "load_tasks", "load_templates"]
+__all__ = ["SUFFIXES", "FileTemplate", "load_tasks", "load_templates"]
 
+SUFFIXES = (".yaml", ".yml", ".json")
 MAX_FILE = 4 << 20
 MAX_STEPS = 1000
 FIELDS = ("id", "instruction", "instructions", "difficulty", "num_steps", "max_steps", "success_criteria",
@@ -66,7 +66,7 @@ def load_templates(path: str | Path) -> list[FileTemplate]:
         raise TaskError(f"{file}: there are no tasks in it", hint="it should be a list of tasks")
     templates: dict[str, FileTemplate] = {}
     for index, entry in enumerate(entries):
-        template = FileTemplate.of(entry, file, suite, index)
+        template = FileTemplate(entry, file, suite, index)
         if template.id in templates:
             raise TaskError(f"{template.where}.id: two tasks are called {template.id}")
         template.instance(0)
@@ -74,19 +74,10 @@ def load_templates(path: str | Path) -> list[FileTemplate]:
     return list(templates.values())
 
 
-@dataclass(frozen=True)
-class FileTemplate:
+class FileTemplate(Template):
     """A task as its file writes it. Without parameters, all of its instances are the same."""
 
-    id: str
-    where: str
-    difficulty: Difficulty
-    apps: tuple[str, ...]
-    fields: Mapping[str, Any]
-    directory: Path
-
-    @classmethod
-    def of(cls, entry: object, file: Path, suite: str, index: int) -> FileTemplate:
+    def __init__(self, entry: object, file: Path, suite: str, index: int) -> None:
         where = f"{file}: task {index + 1}"
         if not isinstance(entry, Mapping):
             raise TaskError(f"{where}: {entry!r} is not a task")
@@ -99,54 +90,71 @@ class FileTemplate:
         for one, other in (("instruction", "instructions"), ("success_criteria", "success")):
             if (one in entry) == (other in entry):
                 raise TaskError(f"{where}.{one}: it is {'there twice' if one in entry else 'missing'}")
-        return cls(
+        self.where = where
+        self.fields: Mapping[str, Any] = dict(entry)
+        self.directory = file.parent
+        difficulty = _difficulty(entry, where)
+        vars(self).update(  # attributes of the class in other templates
             id=_id(entry, suite, where),
-            where=where,
-            difficulty=_difficulty(entry, where),
+            difficulty=difficulty,
+            instructions=_instructions(entry, where),
             apps=_apps(entry.get("apps", []), f"{where}.apps"),
-            fields=dict(entry),
-            directory=file.parent,
+            skill=_typed(entry, "skill", str, "", where),
+            family=_typed(entry, "family", str, "", where),
+            unseen=_typed(entry, "unseen", bool, False, where),
+            profile=_profile(entry, where),
+            max_steps=_max_steps(entry, difficulty, where),
         )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        if "parameters" not in self.fields:
+            return {}
+        return draw_parameters(self.fields["parameters"], draw, f"{self.where}.parameters")
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return _setup(self._filled("setup", p) if "setup" in self.fields else [], f"{self.where}.setup")
+
+    def success(self, p: Params) -> Criterion:
+        name = "success" if "success" in self.fields else "success_criteria"
+        return parse_criterion(
+            _with_references(self._filled(name, p), self.directory), f"{self.where}.{name}"
+        )
+
+    def oracle(self, p: Params) -> Oracle | None:
+        if "oracle" not in self.fields:
+            return None
+        return parse_script(self._filled("oracle", p), f"{self.where}.oracle")
+
+    def _filled(self, name: str, p: Params) -> Any:
+        """A field with its blanks filled; without parameters, braces are braces."""
+        given = self.fields[name]
+        return fill(given, vars(p), f"{self.where}.{name}") if "parameters" in self.fields else given
 
     def instance(self, seed: int, split: str = "train") -> Task:
         """The task that this seed makes of it."""
-        fields, where = self.fields, self.where
         draw = Draw(self.id, split, seed)
-        values: dict[str, Any] = {}
-        instruction = draw.choice(_instructions(fields, where))
-        if "parameters" in fields:
-            values = draw_parameters(fields["parameters"], draw, f"{where}.parameters")
-            for name in ("setup", "success_criteria", "success", "oracle"):
-                if name in fields:
-                    fields = {**fields, name: fill(fields[name], values, f"{where}.{name}")}
-            instruction = fill(instruction, values, f"{where}.instruction")
-        told = [token for token in draw.given if re.search(rf"(?<!\w){re.escape(token)}(?!\w)", instruction)]
-        if split != "train" and not told:
-            raise TaskError(
-                f"{where}: nothing in {instruction!r} tells held-out instances from those of training",
-                hint="put a parameter with a drawn word or number into the instruction",
-            )
+        instruction = draw.choice(self.instructions)
+        p = Params(**self.parameters(draw))
+        if "parameters" in self.fields:
+            instruction = fill(instruction, vars(p), f"{self.where}.instruction")
+        told = tells_split(self.id, instruction, draw)
         return Task(
             id=self.id,
             instruction=instruction,
             difficulty=self.difficulty,
-            success=self._success(fields),
-            setup=_setup(fields.get("setup", []), f"{where}.setup"),
-            profile=_profile(fields, where),
-            max_steps=_max_steps(fields, self.difficulty, where),
+            success=self.success(p),
+            setup=tuple(self.setup(p)),
+            profile=self.profile,
+            max_steps=self.max_steps or STEP_CAP[self.difficulty],
             apps=self.apps,
-            skill=_typed(fields, "skill", str, "", where),
-            family=_typed(fields, "family", str, "", where),
-            unseen=_typed(fields, "unseen", bool, False, where),
-            seed=seed if values else None,
+            skill=self.skill,
+            family=self.family,
+            unseen=self.unseen,
+            seed=seed if vars(p) else None,
             split=split if told else None,
-            parameters=values,
-            oracle=_oracle(fields, where),
+            parameters=vars(p),
+            oracle=self.oracle(p),
         )
-
-    def _success(self, fields: Mapping[str, Any]) -> Criterion:
-        name = "success" if "success" in fields else "success_criteria"
-        return parse_criterion(_with_references(fields[name], self.directory), f"{self.where}.{name}")
 
 
 # Reading.
@@ -163,7 +171,7 @@ def _read(file: Path) -> Any:
         raise TaskError(f"{file} is not a UTF-8 text: {error.reason}") from error
     readers: dict[str, Callable[[str], Any]] = {".json": _read_json, ".yaml": _read_yaml, ".yml": _read_yaml}
     if file.suffix.lower() not in readers:
-        raise TaskError(f"{file} is no file of tasks", hint="those end with .json, .yaml or .yml")
+        raise TaskError(f"{file} is no file of tasks", hint=f"those end with {', '.join(SUFFIXES)}")
     try:
         return readers[file.suffix.lower()](text)
     except json.JSONDecodeError as error:
@@ -256,13 +264,13 @@ def _count(entry: Mapping[str, Any], name: str, where: str) -> int:
     return value
 
 
-def _instructions(entry: Mapping[str, Any], where: str) -> list[str]:
+def _instructions(entry: Mapping[str, Any], where: str) -> tuple[str, ...]:
     name = "instructions" if "instructions" in entry else "instruction"
     given = entry[name]
     phrasings = given if name == "instructions" and isinstance(given, list) else [given]
     if not phrasings or not all(isinstance(one, str) and one.strip() for one in phrasings):
         raise TaskError(f"{where}.{name}: {given!r} is not an instruction")
-    return phrasings
+    return tuple(phrasings)
 
 
 def _apps(given: object, where: str) -> tuple[str, ...]:
@@ -322,10 +330,6 @@ def _check_step(step: SetupStep, where: str) -> None:
             raise TaskError(f"{where}.command: it is empty")
         if "/" not in command[0]:
             _check_application(command[0], f"{where}.command")
-
-
-def _oracle(entry: Mapping[str, Any], where: str) -> Oracle | None:
-    return parse_script(entry["oracle"], f"{where}.oracle") if "oracle" in entry else None
 
 
 def _typed(entry: Mapping[str, Any], name: str, kind: type, default: Any, where: str) -> Any:

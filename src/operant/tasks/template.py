@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from loguru import logger
+
 from operant.apps.moves import Goals
 from operant.config.desktop import Profile
 from operant.errors import TaskError
@@ -19,7 +21,7 @@ from operant.tasks.setup import SetupStep
 from operant.tasks.task import Task
 from operant.types import Difficulty
 
-__all__ = ["Params", "Template"]
+__all__ = ["Params", "Template", "tells_split"]
 
 ID = re.compile(r"[a-z0-9_]+/[a-z0-9-]+-v[0-9]+")
 STEP_CAP = {Difficulty.EASY: 15, Difficulty.MEDIUM: 30, Difficulty.HARD: 60}
@@ -27,11 +29,35 @@ STEP_CAP = {Difficulty.EASY: 15, Difficulty.MEDIUM: 30, Difficulty.HARD: 60}
 Params = SimpleNamespace
 
 
+_warned: set[str] = set()
+
+
+def tells_split(id: str, instruction: str, draw: Draw) -> bool:
+    """Whether the instruction shows a drawn word or number, which training and held-out instances never share.
+
+    The log warns once for each suite whose tasks are played as held-out without that.
+    """
+    if any(re.search(rf"(?<!\w){re.escape(token)}(?!\w)", instruction) for token in draw.given):
+        return True
+    suite = id.partition("/")[0]
+    if draw.split != "train" and suite not in _warned:
+        _warned.add(suite)
+        logger.warning(
+            "{}: nothing is drawn in {!r}, so held-out instances are those of training; other tasks of {} may be"
+            " alike (docs/tasks.md, Held-out instances)",
+            id,
+            instruction,
+            suite,
+        )
+    return False
+
+
 class Template(ABC):
     """One task of a suite. Subclass it, fill in the class attributes, and say what is there before and what changes.
 
     ``instructions`` are phrasings with ``{parameter}`` blanks; a seed picks one. Held-out instances are told apart by a
     drawn word or number that their instruction shows, or by ``heldout_instructions``, phrasings that training never uses.
+    A template with neither has the same instances in both splits; the log warns when they are played as held-out.
     """
 
     id: ClassVar[str]
@@ -62,8 +88,9 @@ class Template(ABC):
         """How it is known that the task is done. Write it where ``changes`` cannot say it."""
         return after(self.setup(p), self.changes(p), self.scope)
 
-    def oracle(self, p: Params) -> Oracle:
-        """How it is done. Write it where the goals of ``changes``, one after another, are not the way."""
+    def oracle(self, p: Params) -> Oracle | None:
+        """How it is done. Write it where the goals of ``changes``, one after another, are not the way; None where
+        nothing shows it."""
         return Goals([change.goal for change in self.changes(p) if change.goal is not None])
 
     def instance(self, seed: int, split: str = "train") -> Task:
@@ -80,12 +107,7 @@ class Template(ABC):
             raise TaskError(
                 f"{self.id}: the instruction {phrasing!r} has a blank that no parameter fills: {error}"
             ) from error
-        shown = {token for token in draw.given if re.search(rf"(?<!\w){re.escape(token)}(?!\w)", instruction)}
-        if not shown and not reworded:
-            raise TaskError(
-                f"{self.id}: nothing in {instruction!r} tells training from held-out instances",
-                hint="put a drawn word or number into every phrasing, or write heldout_instructions",
-            )
+        told = bool(reworded) or tells_split(self.id, instruction, draw)
         p = Params(**values)
         return Task(
             id=self.id,
@@ -100,7 +122,7 @@ class Template(ABC):
             family=self.family,
             unseen=self.unseen,
             seed=seed,
-            split=split,
+            split=split if told else None,
             parameters=values,
             oracle=self.oracle(p),
         )

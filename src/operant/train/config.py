@@ -59,11 +59,12 @@ class EnvironmentConfig(Config):
     model_config = ConfigDict(allow_inf_nan=False)
 
     suite: str = "core"
-    """The suite that tasks are taken from; of its training instances, never of the held-out ones."""
+    """Where tasks come from: an installed name, module:TEMPLATES, a file of tasks, or several, separated by commas. Its
+    training instances are played, never the held-out ones."""
     difficulty: str | None = None
     """EASY, MEDIUM or HARD only; with stages, the one that it begins with."""
     tasks: tuple[str, ...] = ()
-    """Ids of templates, to play only these."""
+    """Only these of them, by id; all if left out."""
     end_on_success: bool = False
     """Whether an episode ends as soon as its task is done, without the agent saying so."""
     step_cost: float = Field(0.0, ge=0)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from operant.agents.hierarchical.policy import HierarchicalPolicy
+from operant.errors import ConfigError
 from operant.learn.imitation import Cloning, Lessons
 from operant.learn.interrupt import stop_on_signals
 from operant.learn.renaming import Renaming
@@ -27,11 +28,18 @@ Tell = Callable[[str], None]
 LOOK_S = 120.0  # between two looks for new lessons, and two saves
 
 
-def read_lessons(directories: Sequence[Path], tell: Tell = print) -> Lessons:
-    """Everything that was recorded there."""
+def read_lessons(
+    directories: Sequence[Path], *, only: Collection[str] | None = None, tell: Tell = print
+) -> Lessons:
+    """What was recorded there: everything, or ``only`` demonstrations of these tasks."""
     lessons = Lessons()
     for directory in directories:
-        _add_new(lessons, list_demonstrations(directory), set())
+        _add_new(lessons, list_demonstrations(directory), set(), only)
+    if only is not None and not lessons.episodes:
+        names = ", ".join(map(str, directories))
+        raise ConfigError(
+            f"no demonstration in {names} is of a task of the suite", hint="operant demos collect"
+        )
     _tell_size(lessons, tell)
     return lessons
 
@@ -105,12 +113,15 @@ def dagger(
     return place
 
 
-def _add_new(lessons: Lessons, paths: Sequence[Path], known: set[Path]) -> None:
+def _add_new(
+    lessons: Lessons, paths: Sequence[Path], known: set[Path], only: Collection[str] | None = None
+) -> None:
     for path in paths:
         if path not in known:
             known.add(path)
             about, arrays = read_demonstration(path)
-            lessons.add(str(about["task"]), arrays)
+            if only is None or about["task"] in only:
+                lessons.add(str(about["task"]), arrays)
 
 
 def _tell_size(lessons: Lessons, tell: Tell) -> None:

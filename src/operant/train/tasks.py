@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from operant.errors import ConfigError, TaskError
-from operant.tasks.suites import load_suite
+from operant.tasks.suites import load_suite, select
 from operant.tasks.template import Template
 from operant.train.config import TrainConfig
 from operant.types import Difficulty
@@ -35,21 +35,11 @@ def choose_tasks(config: TrainConfig) -> tuple[Template, ...]:
 
 def _named(suite: str, ids: tuple[str, ...]) -> list[Template]:
     every = load_suite(suite)
-    seen = [template for template in every if not template.unseen]
-    if not ids:
-        return seen
-    by_id = {template.id: template for template in seen}
     hidden = {template.id for template in every if template.unseen}
-    chosen = []
     for name in ids:
         if name in hidden:
             raise TaskError(f"{name} is kept unseen: it is never trained on", hint="choose another task")
-        if name not in by_id:
-            near = difflib.get_close_matches(name, by_id, 1)
-            hint = f"did you mean {near[0]!r}?" if near else "operant tasks list shows the ids"
-            raise TaskError(f"there is no task {name!r} in the suite {suite!r}", hint=hint)
-        chosen.append(by_id[name])
-    return chosen
+    return select([template for template in every if not template.unseen], ids, suite)
 
 
 def starting_stage(config: TrainConfig) -> Difficulty | None:
@@ -68,14 +58,23 @@ def parse_difficulty(name: str | None) -> Difficulty | None:
         raise ConfigError(f"{name!r} is not a difficulty", hint=hint) from error
 
 
-def training_templates(suite: str, difficulty: str | None = None, only: str = "") -> list[Template]:
-    """Those that may be learned, of a difficulty and with a part of their id where that is asked."""
+def training_templates(
+    suite: str, difficulty: str | None = None, only: str = "", *, oracle: bool = False
+) -> list[Template]:
+    """Those that may be learned, of a difficulty and with a part of their id where that is asked; with ``oracle``, an
+    error if one of them has none."""
     level = parse_difficulty(difficulty)
     found = [
         one for one in _named(suite, ()) if only in one.id and (level is None or one.difficulty is level)
     ]
     if not found:
         raise ConfigError("no template is left to learn", hint="unseen ones are never used for training")
+    without = [one.id for one in found if oracle and one.instance(0).oracle is None]
+    if without:
+        raise TaskError(
+            f"{len(without)} of {len(found)} tasks have no oracle to learn from: {', '.join(without[:5])}",
+            hint="give them one (docs/tasks.md), or choose others: --only",
+        )
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from loguru import logger
 
-from operant.agents.registry import AGENTS, agent_factory, checked_device
+from operant.agents.registry import agent_factory, agent_names, checked_device
 from operant.errors import AgentError, BadCheckpoint, OperantError, UnknownAgent, UnknownModel
 from operant.service.inference.predictor import AgentPredictor, Predictor
 
@@ -64,6 +64,7 @@ class Models:
         self._threads = threads
         self._device = None if device is None else checked_device(device)
         self._current: Predictor | None = None
+        self._names = [name for name in agent_names() if name not in NEED_AN_ARGUMENT]
 
     @property
     def current(self) -> Predictor:
@@ -98,7 +99,7 @@ class Models:
 
     def list(self) -> list[Model]:
         """Agents first, then checkpoints, the newest first."""
-        names = [name for name in AGENTS if name not in NEED_AN_ARGUMENT]
+        names = list(self._names)
         if self._first not in names and not any(self._first == one.name for one in self._checkpoints()):
             names.insert(0, self._first)
         checkpoints = sorted(self._checkpoints(), key=lambda one: -(one.modified or 0.0))

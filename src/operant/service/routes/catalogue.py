@@ -31,10 +31,20 @@ FILE: dict[int | str, dict[str, Any]] = {
 async def list_tasks(
     runtime: RuntimeDep,
     difficulty: Annotated[Literal["EASY", "MEDIUM", "HARD"] | None, Query()] = None,
+    suite: Annotated[
+        str | None,
+        Query(max_length=200, description="An installed suite, or one that the server was started with."),
+    ] = None,
     search: Annotated[str, Query(max_length=100, description="Part of the id or the instruction.")] = "",
 ) -> list[TaskRow]:
-    """The tasks of all suites."""
-    rows = await runtime.at_desk(lambda: [task_row(one) for one in runtime.catalogue.templates.values()])
+    """The tasks of all suites, or of one."""
+
+    def found() -> list[TaskRow]:
+        catalogue = runtime.catalogue
+        templates = catalogue.templates.values() if suite is None else catalogue.of_suite(suite)
+        return [task_row(one) for one in templates]
+
+    rows = await runtime.at_desk(found)
     wanted = search.lower()
     return [
         row

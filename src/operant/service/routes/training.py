@@ -68,6 +68,8 @@ def _would_run(runtime: Runtime, name: str, directory: Path, options: dict[str, 
 
 def _options(runtime: Runtime, asked: StartTraining) -> dict[str, Any]:
     options = asked.model_dump(exclude={"name", "dry_run", "resume", "config"}, exclude_none=True)
+    if asked.suite is not None:
+        options["suite"] = runtime.catalogue.offered(asked.suite)
     if asked.resume is not None:
         paths = {one.name: one.path for one in runtime.models.list() if one.path is not None}
         if asked.resume not in paths:

@@ -22,6 +22,8 @@ class StartTraining(Taken):
 
     total_timesteps: int = Field(100_000, ge=1, le=10**12)
     difficulty: Literal["EASY", "MEDIUM", "HARD"] | None = None
+    suite: str | None = Field(None, min_length=1, max_length=200)
+    """An installed suite, one that the server was started with, or several, separated by commas; core if left out."""
     curriculum: bool = False
     device: str | None = Field(None, pattern=r"^(cpu|cuda(:\d{1,3})?|auto)$")
     num_envs: int | None = Field(None, ge=1, le=1024)

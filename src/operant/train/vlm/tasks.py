@@ -8,7 +8,7 @@ from typing import Any
 
 from operant.config.vlm_training import ActorSettings, VLMTrainingConfig
 from operant.envs.task_source import TaskSource
-from operant.errors import TaskError
+from operant.tasks.suites import select
 from operant.tasks.template import Template
 
 __all__ = ["phrasings", "task_source"]
@@ -28,14 +28,7 @@ def task_source(config: VLMTrainingConfig, tasks: Sequence[Any] | None = None) -
     source.profile = profile
     if not settings.tasks:
         return source
-    known = {one.id: one for one in source.tasks}
-    missing = [name for name in settings.tasks if name not in known]
-    if missing:
-        raise TaskError(
-            f"there is no task {missing[0]!r} to train on in suite {settings.suite!r}",
-            hint=f"operant tasks list --suite {settings.suite}",
-        )
-    return TaskSource([known[name] for name in settings.tasks], settings.split, profile=profile)
+    return TaskSource(select(source.tasks, settings.tasks, settings.suite), settings.split, profile=profile)
 
 
 def _session(actor: ActorSettings) -> Template:
