@@ -44,7 +44,7 @@ def tells_split(id: str, instruction: str, draw: Draw) -> bool:
         _warned.add(suite)
         logger.warning(
             "{}: nothing is drawn in {!r}, so held-out instances are those of training; other tasks of {} may be"
-            " alike (docs/tasks.md, Held-out instances)",
+            " alike (docs/tasks.md, Splits)",
             id,
             instruction,
             suite,
