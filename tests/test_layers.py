@@ -19,6 +19,7 @@ LAYERS = (
     "types",
     "config",
     "actions",
+    "pictures",
     "desktop",
     "apps",
     "tasks",

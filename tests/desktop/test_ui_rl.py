@@ -40,7 +40,7 @@ from operant.errors import (
     UnknownTask,
     VerifierError,
 )
-from operant.rollout.png import png_bytes
+from operant.pictures.png import png_bytes
 from operant.service.desktops.ui_rl_sessions import session_types
 from operant.tasks.loaders import load_templates
 from operant.tasks.ui_rl import SessionTemplate, is_done, session_task

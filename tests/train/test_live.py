@@ -15,10 +15,10 @@ from PIL import Image
 
 from operant.envs.vector import DesktopVectorEnv
 from operant.errors import ConfigError
+from operant.pictures.film import Film
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.train import live, run
-from operant.train.live import LiveView, Wall
-from operant.train.live_film import WallFilm, next_film
+from operant.train.live import LiveView, Wall, next_film
 from operant.train.live_page import LivePage
 from operant.types import Action, Point
 
@@ -95,8 +95,8 @@ def test_the_action_is_drawn_where_it_is_done() -> None:
 
 def test_films_of_a_resumed_run_stand_side_by_side(tmp_path: Path) -> None:
     for name in ("training.mp4", "training-2.mp4", "training-3.mp4"):
-        film = WallFilm(next_film(tmp_path))
-        film.add(Image.new("RGB", (65, 33), (200, 10, 10)))
+        film = Film(next_film(tmp_path))
+        film.add(Image.new("RGB", (65, 33), (200, 10, 10)), 100)
         film.close()
         assert film.path == tmp_path / name
         assert film.path.stat().st_size > 0

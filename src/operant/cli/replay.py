@@ -30,7 +30,7 @@ def replay(
 
     found = read_episode(episode.parent if episode.is_file() else episode)
     if gif is not None or mp4 is not None:
-        from operant.rollout.film import write_gif, write_mp4
+        from operant.pictures.film import write_gif, write_mp4
 
         if gif is not None:
             write_gif(found, gif, width=width)
@@ -48,7 +48,7 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from operant.rollout.describe import describe
+    from operant.actions.describe import describe
     from operant.types import Size
 
     console = Console(soft_wrap=True, highlight=False)

@@ -109,10 +109,10 @@ def try_task(
     ] = None,
 ) -> None:
     """Start a task in a desktop and print its live criteria."""
+    from operant.actions.describe import describe
     from operant.agents.registry import make_agent
     from operant.desktop.sandbox import SandboxDesktop
     from operant.envs.task_environment import TaskEnvironment
-    from operant.rollout.describe import describe
     from operant.rollout.loop import run_episode
 
     instance = _template(task, suite).instance(seed, split)

@@ -19,10 +19,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from operant.actions.describe import describe
 from operant.errors import ResultsError
 from operant.evaluation.run import Run
 from operant.evaluation.summary import Line, lines_of, summarise
-from operant.rollout.describe import describe
 from operant.rollout.episode import Episode, Step
 from operant.rollout.store import write_atomically
 from operant.types import ActionKind, Size

@@ -21,7 +21,7 @@ from PIL import Image
 
 from operant.agents.vlm.trajectory import Trajectory
 from operant.errors import ResultsError
-from operant.rollout.png import png_bytes
+from operant.pictures.png import png_bytes
 
 __all__ = ["ExperienceStore", "decode", "encode", "read_trajectory", "write_trajectory"]
 

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 from operant.actions import render
 from operant.actions.json_actions import from_json, to_json
 from operant.errors import InvalidAction, ResultsError
+from operant.pictures.png import png_bytes
 from operant.rollout import layout
 from operant.rollout.commit import commit
 from operant.rollout.episode import Episode, EpisodeResult, Step
-from operant.rollout.png import png_bytes
 from operant.types import Action, ActionKind, Observation, Outcome, Size
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class EpisodeWriter:
         }
         with self._writing():
             if self.video and self._steps:
-                from operant.rollout.film import write_mp4
+                from operant.pictures.film import write_mp4
 
                 first = self.directory / str(self._header["first_screenshot"])
                 episode = Episode(self.directory, self._header, tuple(self._steps), first)

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from operant.actions.describe import describe
 from operant.errors import OperantError
-from operant.rollout.describe import describe
-from operant.rollout.draw import draw_action, draw_caption
-from operant.train.live_film import WallFilm, next_film
+from operant.pictures.drawing import draw_action, draw_caption
+from operant.pictures.film import Film
 from operant.train.live_page import LivePage
 from operant.types import Action, Point, Size
 
@@ -33,6 +33,7 @@ __all__ = ["LiveView", "Wall"]
 
 FRAME_S = 0.25  # between two frames of one desktop
 FILM_S = 2.0  # between two pictures of the film
+HOLD_MS = 100  # how long each of them is shown
 TILE = 480  # width of a desktop on the wall
 MOST_POINTS = 2000
 
@@ -172,7 +173,7 @@ class LiveView:
     def __init__(self, env: DesktopVectorEnv, log_dir: Path, *, port: int = 0) -> None:
         self.wall = Wall(env)
         self.page = LivePage(self.wall, port)
-        self.film = WallFilm(next_film(log_dir))
+        self.film = Film(next_film(log_dir), preset="ultrafast", crf="26", threads="1")
         self.watch = self.wall.watch
         self.update = self.wall.update
         self._over = threading.Event()
@@ -199,6 +200,14 @@ class LiveView:
                 over = self._over.wait(FILM_S)
                 picture = self.wall.whole()
                 if picture is not None:
-                    self.film.add(picture)
+                    self.film.add(picture, HOLD_MS)
         finally:
             self.film.close()
+
+
+def next_film(directory: Path) -> Path:
+    """``training.mp4``, or with a number if a run that is resumed was filmed before."""
+    path, number = directory / "training.mp4", 2
+    while path.exists():
+        path, number = directory / f"training-{number}.mp4", number + 1
+    return path

@@ -27,8 +27,8 @@ from operant.evaluation.summary import lines_of, summarise
 from operant.learn.device import use_threads
 from operant.learn.seeding import seed_everything
 from operant.learn.trainer import PPOTrainer
+from operant.pictures.film import write_gif
 from operant.rollout.collection import collect_demonstrations
-from operant.rollout.film import write_gif
 from operant.rollout.store import find_episodes, read_episode
 from operant.tasks.suites import load_suite
 from operant.tasks.template import Template

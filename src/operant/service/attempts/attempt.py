@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
 from operant.errors import OperantError
-from operant.rollout.describe import describe
 from operant.rollout.episode import EpisodeResult, Step
 from operant.service.attempts.free import is_checked
 from operant.service.masking import mask_text

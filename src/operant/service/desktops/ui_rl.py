@@ -20,7 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from operant import __version__
 from operant.config.service import ServiceConfig
 from operant.errors import RequestForbidden
-from operant.rollout.png import png_bytes
+from operant.pictures.png import png_bytes
 from operant.service.desktops.ui_rl_sessions import Sessions
 from operant.service.guard import Guard
 from operant.service.problems import install_handlers

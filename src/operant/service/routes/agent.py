@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 
 from operant import actions
+from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
 from operant.errors import ActionNotExpressible, DesktopError, InvalidAction
-from operant.rollout.describe import describe
 from operant.service.inference.batcher import Timed
 from operant.service.inference.predictor import Question
 from operant.service.masking import mask_action

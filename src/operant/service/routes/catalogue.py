@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import FileResponse
 
+from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
-from operant.rollout.describe import describe
 from operant.service.episodes import EpisodeSummary
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
 from operant.config.desktop import Profile
 from operant.desktop.local import LocalDesktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpisode
-from operant.rollout.describe import describe
 from operant.service.masking import mask_action
 from operant.service.sessions.changes import Box, changed_box, changed_share, window_changes
 from operant.tasks.criteria.base import Criterion

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from operant.rollout.png import png_bytes
+from operant.pictures.png import png_bytes
 
 
 @pytest.mark.parametrize("shape", [(800, 1280), (1, 1), (3, 641), (64, 2)])

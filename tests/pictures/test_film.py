@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from operant.actions.describe import describe
 from operant.agents.oracle import OracleAgent
 from operant.envs.task_environment import TaskEnvironment
-from operant.rollout.describe import describe
-from operant.rollout.draw import draw_action, draw_caption
-from operant.rollout.film import write_gif, write_mp4
+from operant.pictures.drawing import draw_action, draw_caption
+from operant.pictures.film import write_gif, write_mp4
 from operant.rollout.loop import run_episode
 from operant.rollout.store import EpisodeWriter, read_episode
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
