@@ -19,6 +19,13 @@ GROUP = "operant.apps"
 
 #: name -> where its ``App`` is
 BUILT_IN: dict[str, str] = {
+    "atril": "operant.apps.atril:APP",
+    "galculator": "operant.apps.galculator:APP",
+    "lxappearance": "operant.apps.lxappearance:APP",
+    "openbox": "operant.apps.openbox:APP",
+    "ristretto": "operant.apps.ristretto:APP",
+    "viewnior": "operant.apps.viewnior:APP",
+    "xarchiver": "operant.apps.xarchiver:APP",
     "xterm": "operant.apps.xterm:APP",
 }
 

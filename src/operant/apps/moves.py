@@ -23,7 +23,9 @@ __all__ = [
     "Milestone",
     "Milestones",
     "Move",
+    "all_selected",
     "answer",
+    "fill",
     "key",
     "once",
     "press",
@@ -171,13 +173,22 @@ def type_into(
             return Action.wait()
         if field.text == text and enter:
             return Action.key("enter")
-        if "focused" not in field.states:
-            return view.click(field)
-        if field.text and view.last != SELECT_ALL:
-            return SELECT_ALL
-        return Action.type(text + ("\n" if enter else ""))
+        return fill(view, field, text + ("\n" if enter else ""))
 
     return Milestone(name, reached or says(find, text), act)
+
+
+def fill(view: View, field: Node, text: str) -> Action:
+    """The next action on the way to a text field that says this: focus it, select what it says, type over it."""
+    if "focused" not in field.states:
+        return view.click(field)
+    return SELECT_ALL if field.text and not all_selected(view, field) else Action.type(text)
+
+
+def all_selected(view: View, field: Node) -> bool:
+    """Whether all of a text field's text is selected. Where the application does not say, the last action tells."""
+    caret = view.caret()
+    return view.last == SELECT_ALL if caret is None else caret.selected == field.text
 
 
 def says(find: Callable[[View], Node | None], text: str) -> Callable[[View], bool]:

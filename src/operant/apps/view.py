@@ -10,7 +10,9 @@ from operant.types import Action, Caret, Node, Point, Size, Window
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
 
-__all__ = ["View"]
+__all__ = ["HOME", "View"]
+
+HOME = "/home/user"  # what programs of a desktop see
 
 
 class View:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import xcffib.xproto as xproto
 from PIL import Image, ImageDraw, ImageFont
 
+from operant.desktop import decorations
 from operant.desktop.display import Display
 from operant.types import Node, Window
 
@@ -28,7 +29,6 @@ CLASSES = frozenset({"xterm", "uxterm"})
 #: Where the size hints of a window say by how much it grows, and how large it is without a cell.
 STEP, BASE = 9, 15
 WIDTHS, HEIGHTS = range(4, 65), range(6, 129)
-TITLE = 20  # pixels of the title bar of a window that may lie over another
 SHOWING = frozenset({"showing"})
 FONT = "DejaVuSansMono.ttf"
 CHARACTERS = "".join(map(chr, range(33, 127)))
@@ -126,7 +126,7 @@ def _overlap(one: Window, other: Window) -> bool:
         not other.minimized
         and other.x < one.x + one.width
         and one.x < other.x + other.width
-        and other.y - TITLE < one.y + one.height
+        and other.y - decorations.ABOVE < one.y + one.height
         and one.y < other.y + other.height
     )
 

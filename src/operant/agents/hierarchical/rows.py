@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.agents.hierarchical.words import WORD, hash_role, words_of, words_of_name
+from operant.desktop import decorations
 from operant.types import ActionKind, Deed, Node, Observation, Window
 
 __all__ = [
@@ -43,11 +44,11 @@ CELL_DOES = frozenset({"checkable", "editable", "expandable"})
 VIEWS = frozenset({"document web", "scroll pane", "viewport"})
 #: Widgets that are wider than the text in them, which is what people click.
 ROOMY = frozenset({"table cell", "paragraph", "heading", "column header", "row header", "list item"})
-TITLE_HEIGHT = 22
+#: Pixels of the row that stands for a title bar. The bar has ``decorations.ABOVE`` (20), but shipped checkpoints were trained
+#: with rows of 22, so another number would change what they perceive.
+TITLE_ROW_HEIGHT = 22
 BUTTONS = ("close", "maximize", "minimize")  # at the end of a title bar, from the right
 BUTTON_WIDTH = 17
-#: Pixels of a window's frame left, above, right and below of what it holds.
-FRAME = (1, 20, 1, 5)
 CORNER_SIZE = (12, 6)
 WINDOW, TITLE, CORNER, LINE = (hash_role(role) for role in ("window", "title", "corner", "line"))
 #: Roles of things that say or take something, whose left neighbour may say what it is.
@@ -187,12 +188,16 @@ def _window_rows(window: Window, above: Sequence[Box]) -> Iterator[Row]:
     yield row("window", words, (window.x, window.y, window.width, window.height))
     if window.minimized:
         return
-    top, right, bottom = max(0, window.y - TITLE_HEIGHT), window.x + window.width, window.y + window.height
-    bar = (window.x, top, window.width, TITLE_HEIGHT)
+    top, right, bottom = (
+        max(0, window.y - TITLE_ROW_HEIGHT),
+        window.x + window.width,
+        window.y + window.height,
+    )
+    bar = (window.x, top, window.width, TITLE_ROW_HEIGHT)
     yield row("title", words, _showing(bar, above))
     for place, button in enumerate(BUTTONS, 1):
         left = right - place * BUTTON_WIDTH
-        yield row("title button", (button, *words), (left, top, BUTTON_WIDTH, TITLE_HEIGHT))
+        yield row("title button", (button, *words), (left, top, BUTTON_WIDTH, TITLE_ROW_HEIGHT))
     yield row("corner", words, (right - CORNER_SIZE[0], bottom - 1, *CORNER_SIZE))
 
 
@@ -216,8 +221,12 @@ def _showing(bar: Box, above: Sequence[Box]) -> Box:
 
 def framed(x: Any, y: Any, width: Any, height: Any) -> tuple[Any, Any, Any, Any]:
     """The box of a window with its frame; for numbers, arrays and tensors alike."""
-    left, up, right, down = FRAME
-    return x - left, y - up, width + left + right, height + up + down
+    return (
+        x - decorations.BESIDE,
+        y - decorations.ABOVE,
+        width + 2 * decorations.BESIDE,
+        height + decorations.ABOVE + decorations.BELOW,
+    )
 
 
 # What was done.

@@ -23,7 +23,9 @@ __all__ = ["Accessible", "Url"]
 
 READ_S = 10.0
 SLACK = 4  # pixels
-DECORATION = 48  # pixels of a title bar, or of the shadow that some windows draw themselves
+#: Pixels by which a top-level widget may be larger than its window: any window manager's title bar, or the shadow that
+#: some windows draw themselves. A tolerance, not the size of a frame (see ``operant.desktop.decorations``).
+MOST_DECORATION = 48
 PAGE_S = 3.0  # that a browser may take to describe its page once it is asked for the first time
 BROWSERS = ("Chromium", "Google Chrome", "Firefox")
 
@@ -143,7 +145,7 @@ def _frames(top: Node, window: Window) -> bool:
         x + width - window.x - window.width,
         y + height - window.y - window.height,
     )
-    return all(-SLACK <= gap <= DECORATION for gap in gaps)
+    return all(-SLACK <= gap <= MOST_DECORATION for gap in gaps)
 
 
 def _shown(tree: Node, size: Size) -> Iterator[tuple[str, Node]]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from operant.apps.galculator import CONFIG
 from operant.apps.moves import Milestone, Milestones
 from operant.apps.view import View
 from operant.tasks.criteria import Criterion, WindowTitle
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.calculator import CONFIG
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 

@@ -2,69 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.apps.moves import Milestone, Milestones
-from operant.apps.view import View
-from operant.tasks.criteria import Accessible, AllOf, Answer, ClipboardEquals, Criterion
+from operant.apps import galculator
+from operant.apps.galculator import Press, chain, click, digits, keys, text, written
+from operant.apps.moves import Goal
+from operant.tasks.changes import Change, answered
+from operant.tasks.criteria import Accessible, ClipboardEquals, Criterion
 from operant.tasks.draw import Draw, is_heldout_number
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.keypad import (
-    Keypad,
-    button,
-    chain,
-    click,
-    digits,
-    keys,
-    operands,
-    shown,
-    text,
-    written,
-)
 from operant.tasks.template import Params, Template
-from operant.types import Action, ActionKind, Difficulty, Node
+from operant.types import Difficulty
 
-__all__ = ["TEMPLATES"]
+__all__ = ["TEMPLATES", "Calculator", "operands", "shown", "shows", "to_scientific"]
 
-SIZE = (331, 343)
-CONFIG = ".config/galculator/galculator.conf"
 #: What the display says below the number in scientific mode, and only there.
 MODULES = "DEC  HEX  OCT  BIN     DEG  RAD  GRAD     ALG  RPN  FORM"
-
-
-def opened(p: Params) -> list[SetupStep]:
-    return [Launch(command=["galculator"], place=p.place)]
-
-
-def shows(number: str) -> Criterion:
-    return Accessible(app="galculator", role="text", text=number)
-
-
-def menu_entry(view: View, name: str) -> Node | None:
-    return next(
-        (
-            widget
-            for widget in view.widgets(name=name, app="galculator")
-            if widget.role in ("menu", "menu item", "radio menu item")
-        ),
-        None,
-    )
-
-
-def through_menu(*names: str) -> Any:
-    """Click the entry that leads on: the last of these that is there."""
-
-    def act(view: View) -> Action:
-        return view.click(next(entry for name in reversed(names) if (entry := menu_entry(view, name))))
-
-    return act
-
-
-def scientific(view: View) -> bool:
-    found = view.widget("text", app="galculator")
-    return found is not None and "HEX" in (found.text or "")
+BESIDE = (840, 800)  # leaves room for the window of the scientific mode
 
 
 class Calculator(Template):
@@ -72,9 +28,49 @@ class Calculator(Template):
 
     apps: ClassVar[tuple[str, ...]] = ("galculator",)
     family = "arithmetic"
+    room: ClassVar[tuple[int, int]] = (1280, 800)
+    """The part of the screen in which its window is placed."""
+
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        """What is computed."""
+        return {}
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return {**self.numbers(draw), "place": draw.place(*galculator.SIZE, self.room)}
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
-        return opened(p)
+        return [Launch(command=["galculator"], place=p.place)]
+
+
+def operands(
+    draw: Draw, names: str, low: int = 10, high: int = 99, *, alone: bool = False, avoid: str = ""
+) -> dict[str, int]:
+    """Named numbers that begin with different digits, none of them to ``avoid``, so that no two look alike halfway.
+
+    They can be typed: galculator's keys press its buttons, and GTK ignores a button that is pressed again
+    within a quarter of a second. So no digit stands twice in a number or in two that are typed one after the
+    other; and unless each is typed ``alone``, in all of them together.
+    """
+    while True:
+        numbers = [str(number) for number in draw.numbers(len(names), low, high, doubles=False)]
+        heads = [number[0] for number in numbers]
+        if len({*heads, *avoid}) < len(names) + len(avoid):
+            continue
+        near = [a + b for a, b in itertools.pairwise(numbers)] if alone else ["".join(numbers)]
+        if all(len(set(typed)) == len(typed) for typed in [*numbers, *near]):
+            return dict(zip(names, map(int, numbers), strict=True))
+
+
+def shows(number: object) -> Criterion:
+    return Accessible(app="galculator", role="text", text=str(number))
+
+
+def shown(*presses: Press, also: Sequence[Criterion] = ()) -> Change:
+    """The calculator shows what is there after the last of these presses."""
+    return Change(galculator.pressed(*presses), holds=[shows(presses[-1].after), *also])
+
+
+to_scientific = galculator.through_menu("View", "Scientific Mode")
 
 
 class TypeSum(Calculator):
@@ -87,16 +83,12 @@ class TypeSum(Calculator):
         "What is {a} plus {b}? Let the calculator show it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b = operands(draw, 2, 10, 999)
-        return {"a": a, "b": b, "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return operands(draw, "ab", 10, 999)
 
-    def success(self, p: Params) -> Criterion:
-        return shows(str(p.a + p.b))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         a, b = str(p.a), str(p.b)
-        return Keypad([text(a), keys("+", a), text(b), keys("enter", str(p.a + p.b))])
+        return [shown(text(a), keys("+", a), text(b), keys("enter", str(p.a + p.b)))]
 
 
 class ClickNumber(Calculator):
@@ -108,21 +100,11 @@ class ClickNumber(Calculator):
         "Click {number} into the calculator.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {"number": draw.number(10, 9999), "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return {"number": draw.number(10, 9999)}
 
-    def success(self, p: Params) -> Criterion:
-        return shows(str(p.number))
-
-    def oracle(self, p: Params) -> Oracle:
-        number = str(p.number)
-
-        def act(view: View) -> Action:
-            now = shown(view).removeprefix("0")
-            fits = number.startswith(now) and len(now) < len(number)
-            return view.click(button(view, number[len(now)] if fits else "AC"))
-
-        return Milestones([Milestone("number", lambda view: shown(view) == number, act)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(galculator.number_clicked(str(p.number)), holds=[shows(p.number)])]
 
 
 class TypeExpression(Calculator):
@@ -135,17 +117,14 @@ class TypeExpression(Calculator):
         "Let the calculator evaluate {expression} and leave the result on its display.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b, c = operands(draw, 3)
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        a, b, c = operands(draw, "abc").values()
         low = draw.choice("+-")
         value = a * b + c if low == "+" else a * b - c
-        return {"expression": f"{a}*{b}{low}{c}", "value": str(value), "place": draw.place(*SIZE)}
+        return {"expression": f"{a}*{b}{low}{c}", "value": str(value)}
 
-    def success(self, p: Params) -> Criterion:
-        return shows(p.value)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Keypad([text(p.expression), keys("enter", p.value)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [shown(text(p.expression), keys("enter", p.value))]
 
 
 class SquareRoot(Calculator):
@@ -158,18 +137,15 @@ class SquareRoot(Calculator):
         "Enter {number} into the calculator and take its square root.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
         # Galculator rounds other roots in its own way.
         squares = [root * root for root in range(4, 100)]
         mine = [number for number in squares if is_heldout_number(number) == (draw.split == "heldout")]
         square = draw.choice([number for number in mine if len({*str(number)}) == len(str(number))])
-        return {"number": draw.number(square, square), "place": draw.place(*SIZE)}
+        return {"number": draw.number(square, square)}
 
-    def success(self, p: Params) -> Criterion:
-        return shows(written(p.number**0.5))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Keypad([text(str(p.number)), click("sqrt", written(p.number**0.5))])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [shown(text(str(p.number)), click("sqrt", written(p.number**0.5)))]
 
 
 class PercentOf(Calculator):
@@ -179,25 +155,17 @@ class PercentOf(Calculator):
     difficulty = Difficulty.EASY
     unseen = True
     instructions = (
-        "How much is {percent} % of {base}? Enter {percent} % {base} = on the calculator and report the "
-        "number.",
-        "Use the calculator's % button to find {percent} percent of {base}, leave it on the display and "
-        "answer "
-        "with it.",
+        "How much is {percent} % of {base}? Enter {percent} % {base} = on the calculator and report the number.",
+        "Use the calculator's % button to find {percent} percent of {base}, leave it on the display and answer with it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        percent, base = operands(draw, 2, 11, 98)
-        return {"percent": percent, "base": base, "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return dict(zip(("percent", "base"), operands(draw, "pb", 11, 98).values(), strict=True))
 
-    def success(self, p: Params) -> Criterion:
-        value = written(p.percent * p.base / 100)
-        return AllOf(of=(Answer(text=value, numeric=True), shows(value)))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         percent, base, value = str(p.percent), str(p.base), written(p.percent * p.base / 100)
-        steps = [text(percent), click("%", percent), text(base), keys("enter", value)]
-        return Keypad(steps, Action(ActionKind.ANSWER, text=value))
+        entered = shown(text(percent), click("%", percent), text(base), keys("enter", value))
+        return [entered, answered(value, numeric=True)]
 
 
 class CopyProduct(Calculator):
@@ -210,16 +178,13 @@ class CopyProduct(Calculator):
         "Copy the product of {a} and {b}, computed with the calculator.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b = operands(draw, 2)
-        return {"a": a, "b": b, "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return operands(draw, "ab")
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(ClipboardEquals(text=str(p.a * p.b)), shows(str(p.a * p.b))))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         a, b, product = str(p.a), str(p.b), str(p.a * p.b)
-        return Keypad([text(a), keys("*", a), text(b), keys("enter", product), keys("ctrl+c", product)])
+        presses = [text(a), keys("*", a), text(b), keys("enter", product), keys("ctrl+c", product)]
+        return [shown(*presses, also=[ClipboardEquals(text=product)])]
 
 
 class ScientificMode(Calculator):
@@ -227,26 +192,24 @@ class ScientificMode(Calculator):
     skill = "menu"
     family = "modes"
     difficulty = Difficulty.EASY
+    room = BESIDE
     instructions = (
         "Switch the calculator to scientific mode and enter {number}.",
         "I need the scientific calculator: change the mode in the View menu, then type {number} into it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {"number": operands(draw, 1, 10, 9999)[0], "place": draw.place(*SIZE, (840, 800))}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return {"number": operands(draw, "n", 10, 9999)["n"]}
 
-    def success(self, p: Params) -> Criterion:
-        return shows(f"{p.number}\n {MODULES}")
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         number = str(p.number)
-        enter = Keypad([text(number)])
-        return Milestones(
-            [
-                Milestone("mode", scientific, through_menu("View", "Scientific Mode")),
-                Milestone("number", lambda view: scientific(view) and shown(view) == number, enter.act),
-            ]
+        entered = Goal(
+            lambda view: galculator.number_shown(view) == number, galculator.pressed(text(number)).act
         )
+        return [
+            Change(Goal(galculator.is_scientific, to_scientific)),
+            Change(entered, holds=[shows(f"{number}\n {MODULES}")]),
+        ]
 
 
 class ClearAndNegate(Calculator):
@@ -259,20 +222,15 @@ class ClearAndNegate(Calculator):
         "Replace what the calculator shows by the negative number -{number}.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        number, old = operands(draw, 2, 10, 999)
-        return {"number": number, "old": old, "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return dict(zip(("number", "old"), operands(draw, "no", 10, 999).values(), strict=True))
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         remembered = f'[general]\nremembers_display=true\nremembered_valuex="{p.old}"\n'
-        return [WriteFile(path=CONFIG, text=remembered), *opened(p)]
+        return [WriteFile(path=galculator.CONFIG, text=remembered), *super().setup(p)]
 
-    def success(self, p: Params) -> Criterion:
-        return shows(f"-{p.number}")
-
-    def oracle(self, p: Params) -> Oracle:
-        number = str(p.number)
-        return Keypad([text(number), click("+/-", f"-{number}")])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [shown(text(str(p.number)), click("+/-", f"-{p.number}"))]
 
 
 class ClickDifference(Calculator):
@@ -284,15 +242,12 @@ class ClickDifference(Calculator):
         "With mouse clicks only, let the calculator compute {a} - {b}.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b = operands(draw, 2, 100, 999)
-        return {"a": max(a, b), "b": min(a, b), "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        b, a = sorted(operands(draw, "ab", 100, 999).values())
+        return {"a": a, "b": b}
 
-    def success(self, p: Params) -> Criterion:
-        return shows(str(p.a - p.b))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Keypad(chain([str(p.a), str(p.b)], "-", [str(p.a - p.b)], clicked=True))
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [shown(*chain([p.a, p.b], "-", clicked=True))]
 
 
 class Parentheses(Calculator):
@@ -306,27 +261,19 @@ class Parentheses(Calculator):
         "Click the expression ({a} + {b}) * {c} into the calculator, brackets included, and get its value.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b, c = operands(draw, 3)
-        return {"a": a, "b": b, "c": c, "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return operands(draw, "abc")
 
-    def success(self, p: Params) -> Criterion:
-        return shows(str((p.a + p.b) * p.c))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         total = str(p.a + p.b)
-        return Keypad(
-            [
-                click("(", "0"),
-                *digits(str(p.a)),
-                click("+", str(p.a)),
-                *digits(str(p.b)),
-                click(")", total),
-                click("*", total),
-                *digits(str(p.c)),
-                click("=", str((p.a + p.b) * p.c)),
-            ]
-        )
+        first = [
+            click("(", "0"),
+            *digits(str(p.a)),
+            click("+", str(p.a)),
+            *digits(str(p.b)),
+            click(")", total),
+        ]
+        return [shown(*first, click("*", total), *digits(str(p.c)), click("=", str((p.a + p.b) * p.c)))]
 
 
 class AddPrices(Calculator):
@@ -339,20 +286,15 @@ class AddPrices(Calculator):
         "What do I pay in total for things at {prices}? Let the calculator show it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
         prices: list[str] = []
-        for number in operands(draw, 4, 10, 98, alone=True):
+        for number in operands(draw, "abcd", 10, 98, alone=True).values():
             near = f"{number}{''.join(prices[-1:])}"
             prices.append(f"{number}.{draw.choice([digit for digit in '123456789' if digit not in near])}")
-        listed = f"{', '.join(prices[:3])} and {prices[3]}"
-        return {"prices": listed, "each": prices, "place": draw.place(*SIZE)}
+        return {"prices": f"{', '.join(prices[:3])} and {prices[3]}", "each": prices}
 
-    def success(self, p: Params) -> Criterion:
-        return shows(written(sum(map(float, p.each))))
-
-    def oracle(self, p: Params) -> Oracle:
-        totals = [written(sum(map(float, p.each[: count + 1]))) for count in range(1, len(p.each))]
-        return Keypad(chain(p.each, "+", totals))
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [shown(*chain(p.each))]
 
 
 class AverageOfFour(Calculator):
@@ -362,30 +304,18 @@ class AverageOfFour(Calculator):
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Find the average of {a}, {b}, {c} and {d} with the calculator and report it.",
-        "Four measurements: {a}, {b}, {c}, {d}. Compute their mean with the calculator, leave it on the "
-        "display "
+        "Four measurements: {a}, {b}, {c}, {d}. Compute their mean with the calculator, leave it on the display "
         "and answer with it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b, c, d = operands(draw, 4, 10, 99, alone=True, avoid="4")
-        return {"a": a, "b": b, "c": c, "d": d, "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return operands(draw, "abcd", 10, 99, alone=True, avoid="4")
 
-    def success(self, p: Params) -> Criterion:
-        mean = written((p.a + p.b + p.c + p.d) / 4)
-        return AllOf(of=(Answer(text=mean, numeric=True), shows(mean)))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         numbers = [p.a, p.b, p.c, p.d]
-        totals = [str(sum(numbers[: count + 1])) for count in range(1, 4)]
         mean = written(sum(numbers) / 4)
-        steps = [
-            *chain([str(number) for number in numbers], "+", totals),
-            click("/", totals[-1]),
-            click("4", "4"),
-            click("=", mean),
-        ]
-        return Keypad(steps, Action(ActionKind.ANSWER, text=mean))
+        divided = [click("/", str(sum(numbers))), click("4", "4"), click("=", mean)]
+        return [shown(*chain(numbers), *divided), answered(mean, numeric=True)]
 
 
 class ClickBill(Calculator):
@@ -398,31 +328,29 @@ class ClickBill(Calculator):
         "A bill: {a} times {b}, plus {c} times {d}, less {e}. Work it out with clicks on the calculator.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, c = operands(draw, 2, 100, 999)
-        heads = f"{str(a)[0]}{str(c)[0]}"
-        b, d, e = operands(draw, 3, 10, 99, avoid=heads)
-        return {"a": a, "b": b, "c": c, "d": d, "e": e, "place": draw.place(*SIZE)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        high = operands(draw, "ac", 100, 999)
+        heads = "".join(str(number)[0] for number in high.values())
+        return {**high, **operands(draw, "bde", 10, 99, avoid=heads)}
 
-    def success(self, p: Params) -> Criterion:
-        return shows(str(p.a * p.b + p.c * p.d - p.e))
-
-    def oracle(self, p: Params) -> Oracle:
-        total = p.a * p.b + p.c * p.d
-        return Keypad(
-            [
-                *digits(str(p.a)),
-                click("*", str(p.a)),
-                *digits(str(p.b)),
-                click("+", str(p.a * p.b)),
-                *digits(str(p.c)),
-                click("*", str(p.c)),
-                *digits(str(p.d)),
-                click("-", str(total)),
-                *digits(str(p.e)),
-                click("=", str(total - p.e)),
-            ]
-        )
+    def changes(self, p: Params) -> Sequence[Change]:
+        product, total = p.a * p.b, p.a * p.b + p.c * p.d
+        entered = [
+            (p.a, "*", p.a),
+            (p.b, "+", product),
+            (p.c, "*", p.c),
+            (p.d, "-", total),
+            (p.e, "=", total - p.e),
+        ]
+        return [
+            shown(
+                *(
+                    press
+                    for number, operator, value in entered
+                    for press in (*digits(str(number)), click(operator, str(value)))
+                )
+            )
+        ]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

@@ -5,83 +5,75 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.moves import Milestone, Milestones
+from operant.apps import galculator
+from operant.apps.galculator import Press, choose, click, keys, text
+from operant.apps.moves import Milestone, through
 from operant.apps.view import View
-from operant.tasks.criteria import Accessible, AllOf, ClipboardEquals, Criterion, FileEquals
+from operant.tasks.changes import Change
+from operant.tasks.criteria import Accessible, ClipboardEquals, Criterion
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.calculator import (
+    BESIDE,
     MODULES,
-    SIZE,
     Calculator,
-    opened,
-    scientific,
+    operands,
+    shown,
     shows,
-    through_menu,
+    to_scientific,
 )
-from operant.tasks.suites.core.keypad import Keypad, Press, chain, click, keys, operands, shown, text
+from operant.tasks.suites.core.notes import pasted, saved
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty, Node
+from operant.types import Action, Difficulty
 
 __all__ = ["TEMPLATES"]
 
-BESIDE_MENU = (1180, 800)  # leaves room for the menus of the memory buttons
 COPY = Action.key("ctrl", "c")
+#: Something is in the memory: only then can it be read.
+MEMORY_USED = Accessible(app="galculator", role="toggle button", name="MR", state="sensitive")
 
 
-def memory_used() -> Criterion:
-    """Something is in the memory: only then can it be read."""
-    return Accessible(app="galculator", role="toggle button", name="MR", state="sensitive")
-
-
-class MemoryRecall(Calculator):
-    id = "core/calculator-memory-recall-v1"
+class Memory(Calculator):
     skill = "click"
     family = "memory"
     difficulty = Difficulty.MEDIUM
+    room = (1180, 800)  # beside the menus of the memory buttons
+
+    def recalled(self, *presses: Press, also: Sequence[Criterion] = ()) -> Sequence[Change]:
+        return [shown(*presses, also=[MEMORY_USED, *also])]
+
+
+class MemoryRecall(Memory):
+    id = "core/calculator-memory-recall-v1"
     instructions = (
         "Store {a} in the calculator's memory with MS. Then subtract it from {b}, recalling it with MR.",
         "Save {a} with the calculator's MS button, enter {b}, and subtract the number that MR recalls.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b = sorted(operands(draw, 2, 10, 999))
-        return {"a": a, "b": b, "place": draw.place(*SIZE, BESIDE_MENU)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return dict(zip("ab", sorted(operands(draw, "ab", 10, 999).values()), strict=True))
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(shows(str(p.b - p.a)), memory_used()))
-
-    def oracle(self, p: Params) -> Oracle:
-        a, b = str(p.a), str(p.b)
-        steps = [text(a), store(a), text(b), keys("-", b), recall(a), keys("enter", str(p.b - p.a))]
-        return Keypad(steps)
+    def changes(self, p: Params) -> Sequence[Change]:
+        a, b, left = str(p.a), str(p.b), str(p.b - p.a)
+        stored = [text(a), choose("MS", a)]
+        return self.recalled(*stored, text(b), keys("-", b), choose("MR", a), keys("enter", left))
 
 
-class MemoryTotal(Calculator):
+class MemoryTotal(Memory):
     id = "core/calculator-memory-total-v1"
-    skill = "click"
-    family = "memory"
-    difficulty = Difficulty.MEDIUM
     instructions = (
-        "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then "
-        "recall "
+        "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then recall "
         "the total with MR.",
-        "Put {a} into the calculator's memory, add {b} and {c} to it with M+, and show with MR what is in "
-        "it.",
+        "Put {a} into the calculator's memory, add {b} and {c} to it with M+, and show with MR what is in it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b, c = operands(draw, 3, 10, 99)
-        return {"a": a, "b": b, "c": c, "place": draw.place(*SIZE, BESIDE_MENU)}
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        return operands(draw, "abc", 10, 99)
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(shows(str(p.a + p.b + p.c)), memory_used()))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         a, b, c = str(p.a), str(p.b), str(p.c)
-        total = str(p.a + p.b + p.c)
-        return Keypad([text(a), store(a), text(b), add(b), click("C", "0"), text(c), add(c), recall(total)])
+        first = [text(a), choose("MS", a), text(b), choose("M+", b), click("C", "0")]
+        return self.recalled(*first, text(c), choose("M+", c), choose("MR", str(p.a + p.b + p.c)))
 
 
 class HexToClipboard(Calculator):
@@ -89,76 +81,66 @@ class HexToClipboard(Calculator):
     skill = "menu"
     family = "modes"
     difficulty = Difficulty.MEDIUM
+    room = BESIDE
     instructions = (
-        "Convert {number} to hexadecimal with the calculator (scientific mode, then Number bases) and "
-        "copy the "
+        "Convert {number} to hexadecimal with the calculator (scientific mode, then Number bases) and copy the "
         "result to the clipboard.",
         "In the calculator's scientific mode, enter {number}, switch the number base to hexadecimal and copy "
         "what is shown.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
         while True:  # letters prove that the base was changed: no other base has keys for them
-            number = operands(draw, 1, 100, 9999)[0]
+            number = operands(draw, "n", 100, 9999)["n"]
             if not f"{number:X}".isdecimal():
-                return {"number": number, "place": draw.place(*SIZE, (840, 800))}
+                return {"number": number}
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(ClipboardEquals(text=f"{p.number:X}"), shows(f"{p.number:X}\n {MODULES}")))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         number, wanted = str(p.number), f"{p.number:X}"
 
         def entered(view: View) -> bool:
-            return scientific(view) and shown(view) == number
+            return galculator.is_scientific(view) and galculator.number_shown(view) == number
 
-        def in_hexadecimal(view: View) -> bool:
-            return scientific(view) and shown(view) == wanted
+        def converted(view: View) -> bool:
+            return galculator.is_scientific(view) and galculator.number_shown(view) == wanted
 
-        return Milestones(
-            [
-                Milestone("mode", scientific, through_menu("View", "Scientific Mode")),
-                Milestone("number", entered, Keypad([text(number)]).act),
-                Milestone("base", in_hexadecimal, through_menu("Calculator", "Number bases", "Hexadecimal")),
-                Milestone(
-                    "copied",
-                    lambda view: in_hexadecimal(view) and view.clipboard() == wanted,
-                    lambda view: COPY,
-                ),
-            ]
+        goal = through(
+            Milestone("mode", galculator.is_scientific, to_scientific),
+            Milestone("number", entered, galculator.pressed(text(number)).act),
+            Milestone(
+                "base", converted, galculator.through_menu("Calculator", "Number bases", "Hexadecimal")
+            ),
+            Milestone(
+                "copied", lambda view: converted(view) and view.clipboard() == wanted, lambda view: COPY
+            ),
         )
+        return [Change(goal, holds=[ClipboardEquals(text=wanted), shows(f"{wanted}\n {MODULES}")])]
 
 
-class MemoryBill(Calculator):
+class MemoryBill(Memory):
     id = "core/calculator-memory-bill-v1"
     skill = "copy"
-    family = "memory"
     difficulty = Difficulty.HARD
     unseen = True
     instructions = (
-        "Compute {rows} one by one with the calculator, collect the results in its memory (MS for the "
-        "first, M+ "
+        "Compute {rows} one by one with the calculator, collect the results in its memory (MS for the first, M+ "
         "for the others), recall the total with MR and copy it to the clipboard.",
         "Collect {rows} in the calculator's memory with MS and M+, then recall the sum and copy it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        pairs = [operands(draw, 2) for _ in range(4)]
+    def numbers(self, draw: Draw) -> Mapping[str, Any]:
+        pairs = [operands(draw, "ab").values() for _ in range(4)]
         rows = [f"{a}*{b}" for a, b in pairs]
         listed = f"{', '.join(rows[:3])} and {rows[3]}"
-        results = [a * b for a, b in pairs]
-        return {"rows": listed, "each": rows, "results": results, "place": draw.place(*SIZE, BESIDE_MENU)}
+        return {"rows": listed, "each": rows, "results": [a * b for a, b in pairs]}
 
-    def success(self, p: Params) -> Criterion:
-        total = str(sum(p.results))
-        return AllOf(of=(shows(total), ClipboardEquals(text=total), memory_used()))
-
-    def oracle(self, p: Params) -> Oracle:
-        steps: list[Press] = []
+    def changes(self, p: Params) -> Sequence[Change]:
+        presses: list[Press] = []
         for index, (row, result) in enumerate(zip(p.each, map(str, p.results), strict=True)):
-            steps += [text(row), click("=", result), add(result) if index else store(result)]
+            presses += [text(row), click("=", result), choose("M+" if index else "MS", result)]
         total = str(sum(p.results))
-        return Keypad([*steps, recall(total), keys("ctrl+c", total)])
+        copied = [choose("MR", total), keys("ctrl+c", total)]
+        return self.recalled(*presses, *copied, also=[ClipboardEquals(text=total)])
 
 
 class TotalOfNote(Calculator):
@@ -167,21 +149,20 @@ class TotalOfNote(Calculator):
     skill = "copy"
     family = "clipboard"
     difficulty = Difficulty.HARD
+    scope = "files"
     instructions = (
-        "Add up the three amounts in the note {file} with the calculator, paste the sum at the very end "
-        "of the "
+        "Add up the three amounts in the note {file} with the calculator, paste the sum at the very end of the "
         "note, and save it.",
-        "The note {file} wants a sum of its amounts: compute it with the calculator, copy it to the end "
-        "of the "
+        "The note {file} wants a sum of its amounts: compute it with the calculator, copy it to the end of the "
         "note, and save.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        amounts = operands(draw, 3, 100, 999, alone=True)
+        amounts = list(operands(draw, "abc", 100, 999, alone=True).values())
         things = draw.words(3, "products")
         file = draw.file_name()
         lines = [f"{thing}: {amount}" for thing, amount in zip(things, amounts, strict=True)]
-        x, y, width, height = draw.place(*SIZE, (540, 800))
+        x, y, width, height = draw.place(*galculator.SIZE, (540, 800))
         return {
             "file": file,
             "amounts": [str(amount) for amount in amounts],
@@ -193,54 +174,11 @@ class TotalOfNote(Calculator):
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         note = [WriteFile(path=p.file, text=p.note), Launch(command=["mousepad", p.file], place=p.note_place)]
-        return [*note, *opened(p)]
+        return [*note, *super().setup(p)]
 
-    def success(self, p: Params) -> Criterion:
-        return FileEquals(path=p.file, text=p.note + p.sum)
-
-    def oracle(self, p: Params) -> Oracle:
-        totals = [str(int(p.amounts[0]) + int(p.amounts[1])), p.sum]
-        compute = Keypad(chain(p.amounts, "+", totals, clicked=True), COPY)
-
-        def note(view: View) -> Node | None:
-            return view.widget("text", app="mousepad")
-
-        def paste(view: View) -> Action:
-            editor = note(view)
-            if editor is None or "focused" not in editor.states:
-                return view.click(editor)
-            if editor.text != p.note:
-                return Action.key("ctrl", "z")
-            to_end = Action.key("ctrl", "end")
-            return Action.key("ctrl", "v") if view.last == to_end else to_end
-
-        return Milestones(
-            [
-                Milestone("copied", lambda view: view.clipboard() == p.sum, compute.act),
-                Milestone("pasted", lambda view: says(note(view), p.note + p.sum), paste),
-                Milestone(
-                    "saved",
-                    lambda view: (view.read(p.file) or "").rstrip() == p.note + p.sum,
-                    lambda view: Action.key("ctrl", "s"),
-                ),
-            ]
-        )
-
-
-def says(widget: Node | None, wanted: str) -> bool:
-    return widget is not None and widget.text == wanted
-
-
-def store(number: str) -> Press:
-    return Press("choose", "MS", number)
-
-
-def add(number: str) -> Press:
-    return Press("choose", "M+", number)
-
-
-def recall(number: str) -> Press:
-    return Press("choose", "MR", number)
+    def changes(self, p: Params) -> Sequence[Change]:
+        compute = galculator.add_up(p.amounts, COPY)
+        return [pasted(p.file, p.note, p.sum, compute), saved(p.file, p.note + p.sum)]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from operant.apps import openbox
-from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Criterion, FileEquals, WindowAbsent
+from operant.apps import galculator, mousepad_notes, openbox
+from operant.apps.moves import Goal
+from operant.tasks.changes import Change, Scope
+from operant.tasks.criteria import WindowAbsent
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.calculator import SIZE, shows
-from operant.tasks.suites.core.editor_desk import BOTTOM, COPY, PASTE, SAVE, UNDO
-from operant.tasks.suites.core.keypad import Keypad, button, chain, operands, shown
+from operant.tasks.suites.core.calculator import operands, shows
+from operant.tasks.suites.core.notes import pasted, saved
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty, Node
+from operant.types import Difficulty
 
 __all__ = ["TEMPLATES"]
 
@@ -25,96 +23,30 @@ RIGHT = 760  # where the calculator's part begins
 
 
 class Chore(Template):
-    """A note is open on the left and the calculator on the right."""
+    """Notes are open, each in a window of its own, and the calculator where ``p`` has a place for it."""
 
     apps: ClassVar[tuple[str, ...]] = ("galculator", "mousepad")
+    difficulty = Difficulty.HARD
+    scope: ClassVar[Scope] = "files"
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
-        return [
-            *(WriteFile(path=path, text=text) for path, text in p.files.items()),
-            *(
-                Launch(command=["mousepad", "-o", "window", path], place=place)
-                for path, place in p.notes.items()
-            ),
-            Launch(command=["galculator"], place=p.place),
+        written = [WriteFile(path=path, text=text) for path, text in p.files.items()]
+        notes = [
+            Launch(command=["mousepad", "-o", "window", path], place=place) for path, place in p.notes.items()
         ]
+        calculator = [Launch(command=["galculator"], place=p.place)] if hasattr(p, "place") else []
+        return [*written, *notes, *calculator]
 
 
 def calculator_place(draw: Draw) -> tuple[int, int, int, int]:
-    x, y, width, height = draw.place(*SIZE, (500, 800))
+    x, y, width, height = draw.place(*galculator.SIZE, (500, 800))
     return x + RIGHT, y, width, height
-
-
-def note_text(view: View, path: str) -> Node | None:
-    """The text of the window in which a note is open."""
-    for window in view.tree("mousepad").children:
-        if path in window.name:
-            return next(
-                (node for node in window.walk() if node.role == "text" and "multi line" in node.states), None
-            )
-    return None
-
-
-@dataclass(frozen=True)
-class Sum:
-    """Two numbers to add up by clicks, and what the note says before and after the result is pasted."""
-
-    numbers: tuple[str, str]
-    before: str
-    after: str
-
-    @property
-    def total(self) -> str:
-        return str(int(self.numbers[0]) + int(self.numbers[1]))
-
-    def compute(self, view: View) -> Action:
-        """The next click on the way to the total, and the copy of it."""
-        focused = view.focused
-        if (focused is None or focused.wm_class != "Galculator") and shown(view) not in ("", "0"):
-            return view.click(button(view, "AC"))
-        return Keypad(chain(self.numbers, "+", [self.total], clicked=True), COPY).act(view)
-
-
-@dataclass(frozen=True)
-class Totals:
-    """An oracle that computes each sum, pastes it at the end of the note, and saves the note at last."""
-
-    path: str
-    sums: Sequence[Sum]
-
-    def act(self, view: View) -> Action:
-        note = note_text(view, self.path)
-        if note is None:
-            return Action.wait()
-        text = note.text or ""
-        if text == self.sums[-1].after:
-            return self._save(view, note, text)
-        for one in self.sums:
-            if text == one.before:
-                return self._paste(view, note) if view.clipboard() == one.total else one.compute(view)
-            if text + "\n" == one.before:  # the last total stands there, but the next line is not begun
-                return self._into(view, note) or Action.key("enter")
-        return self._into(view, note) or UNDO
-
-    def _paste(self, view: View, note: Node) -> Action:
-        return self._into(view, note) or (PASTE if view.last == BOTTOM else BOTTOM)
-
-    def _save(self, view: View, note: Node, text: str) -> Action:
-        if view.read(self.path) == text:
-            return Action.done()
-        return self._into(view, note) or (Action.wait() if view.last == SAVE else SAVE)
-
-    def _into(self, view: View, note: Node) -> Action | None:
-        focused = view.focused
-        here = focused is not None and self.path in focused.title and "focused" in note.states
-        return None if here else view.click(note)
 
 
 class TwoTotals(Chore):
     id = "core/chores-two-totals-v1"
     skill = "copy"
     family = "compute and note"
-    difficulty = Difficulty.HARD
     instructions = (
         "Add {a} and {b}, then {c} and {d}, by clicking the calculator's keys, and paste each result on a line of its own "
         "at the end of {file}. Save the note.",
@@ -123,77 +55,60 @@ class TwoTotals(Chore):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b, c, d = operands(draw, 4, 10, 99, alone=True)
+        numbers = operands(draw, "abcd", 10, 99, alone=True)
         file, other = draw.file_name(), draw.file_name("log")
         heading = f"Totals for {draw.word('names')}:\n"
         return {
-            "a": a, "b": b, "c": c, "d": d, "file": file, "heading": heading,
+            **numbers, "file": file, "heading": heading,
             "files": {file: heading, other: f"{draw.phrase(4)}\n"},
             "notes": {file: draw.place(560, 380, LEFT)},
             "place": calculator_place(draw),
         }  # fmt: skip
 
-    def success(self, p: Params) -> Criterion:
-        wanted = f"{p.heading}{p.a + p.b}\n{p.c + p.d}"
-        rest = [FileEquals(path=path, text=text) for path, text in p.files.items() if path != p.file]
-        return AllOf(of=(FileEquals(path=p.file, text=wanted), *rest))
-
-    def oracle(self, p: Params) -> Oracle:
-        first = f"{p.heading}{p.a + p.b}"
-        second = f"{first}\n{p.c + p.d}"
-        sums = [
-            Sum((str(p.a), str(p.b)), p.heading, first),
-            Sum((str(p.c), str(p.d)), first + "\n", second),
+    def changes(self, p: Params) -> Sequence[Change]:
+        first, second = str(p.a + p.b), str(p.c + p.d)
+        below = f"{p.heading}{first}\n"
+        return [
+            pasted(p.file, p.heading, first, galculator.add_up([p.a, p.b], mousepad_notes.COPY)),
+            pasted(p.file, below, second, galculator.add_up([p.c, p.d], mousepad_notes.COPY)),
+            saved(p.file, below + second),
         ]
-        return Totals(p.file, sums)
 
 
 class CloseAndCompute(Chore):
     id = "core/chores-close-and-compute-v1"
     skill = "click"
     family = "tidy up and compute"
-    difficulty = Difficulty.HARD
+    scope = "folders"
     instructions = (
         "Close the notes {one} and {two}, then click {a} + {b} + {c} into the calculator and get the sum.",
         "First close {one} and {two}. Then let the calculator show {a} + {b} + {c}, with clicks on its keys.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        a, b, c = operands(draw, 3, 1000, 9999, alone=True)
+        numbers = operands(draw, "abc", 1000, 9999, alone=True)
         one, two, three = (draw.file_name() for _ in range(3))
         names = [one, two, three]
         return {
-            "a": a, "b": b, "c": c, "one": one, "two": two,
+            **numbers, "one": one, "two": two,
             "files": {name: f"{draw.phrase(4)}\n" for name in names},
             "notes": {name: draw.place(380, 240, LEFT) for name in draw.sample(names, 3)},
             "place": calculator_place(draw),
         }  # fmt: skip
 
-    def success(self, p: Params) -> Criterion:
-        gone = [WindowAbsent(title=name, wm_class="Mousepad") for name in (p.one, p.two)]
-        return AllOf(of=(*gone, shows(str(p.a + p.b + p.c))))
+    def changes(self, p: Params) -> Sequence[Change]:
+        numbers = [p.a, p.b, p.c]
+        total = galculator.Keypad(galculator.chain(numbers, clicked=True))
+        return [
+            note_closed(p.one),
+            note_closed(p.two),
+            Change(Goal(total.done, galculator.add_up(numbers)), holds=[shows(sum(numbers))]),
+        ]
 
-    def oracle(self, p: Params) -> Oracle:
-        return Closing((p.one, p.two), (str(p.a), str(p.b), str(p.c)))
 
-
-@dataclass(frozen=True)
-class Closing:
-    """An oracle that closes some notes and then adds numbers up."""
-
-    notes: tuple[str, ...]
-    numbers: tuple[str, ...]
-
-    def act(self, view: View) -> Action:
-        for name in self.notes:
-            window = view.window(name, wm_class="Mousepad")
-            if window is not None:
-                return openbox.press(view, window, "close")
-        focused = view.focused
-        if (focused is None or focused.wm_class != "Galculator") and shown(view) not in ("", "0"):
-            return view.click(button(view, "AC"))
-        a, b, c = (int(number) for number in self.numbers)
-        return Keypad(chain(self.numbers, "+", [str(a + b), str(a + b + c)], clicked=True)).act(view)
+def note_closed(name: str) -> Change:
+    goal = openbox.closed(lambda window: name in window.title and window.wm_class == "Mousepad")
+    return Change(goal, holds=[WindowAbsent(title=name, wm_class="Mousepad")])
 
 
 class HandOut(Chore):
@@ -201,7 +116,6 @@ class HandOut(Chore):
     apps: ClassVar[tuple[str, ...]] = ("mousepad",)
     skill = "copy"
     family = "copy between notes"
-    difficulty = Difficulty.HARD
     unseen = True
     instructions = (
         "The note {source} has two lines. Copy the first one to the end of {one} and the last one to the end of {two}, and save "
@@ -226,68 +140,13 @@ class HandOut(Chore):
             "files": texts, "notes": dict(zip(texts, moved, strict=True)),
         }  # fmt: skip
 
-    def setup(self, p: Params) -> Sequence[SetupStep]:
-        return [
-            *(WriteFile(path=path, text=text) for path, text in p.files.items()),
-            *(
-                Launch(command=["mousepad", "-o", "window", path], place=place)
-                for path, place in p.notes.items()
-            ),
-        ]
-
-    def success(self, p: Params) -> Criterion:
-        return AllOf(
-            of=(
-                FileEquals(path=p.source, text=p.files[p.source]),
-                FileEquals(path=p.one, text=p.files[p.one] + p.upper),
-                FileEquals(path=p.two, text=p.files[p.two] + p.lower),
-            )
-        )
-
-    def oracle(self, p: Params) -> Oracle:
-        return Handing(p.source, ((p.upper, p.one, p.files[p.one]), (p.lower, p.two, p.files[p.two])))
-
-
-@dataclass(frozen=True)
-class Handing:
-    """An oracle that copies the first line of a note to one note and the last line to another."""
-
-    source: str
-    lines: tuple[tuple[str, str, str], ...]
-    """What is copied, into which note, and what that note said before."""
-
-    def act(self, view: View) -> Action:
-        for index, (line, target, before) in enumerate(self.lines):
-            note = note_text(view, target)
-            if note is None:
-                return Action.wait()
-            if note.text == before + line:
-                if view.read(target) == note.text:
-                    continue
-                return self._into(view, target, note) or (Action.wait() if view.last == SAVE else SAVE)
-            if note.text != before:
-                return self._into(view, target, note) or UNDO
-            if view.clipboard() != line:
-                return self._copy(view, line, first=index == 0)
-            return self._into(view, target, note) or (PASTE if view.last == BOTTOM else BOTTOM)
-        return Action.done()
-
-    def _copy(self, view: View, line: str, *, first: bool) -> Action:
-        note = note_text(view, self.source)
-        if note is None:
-            return Action.wait()
-        focus = self._into(view, self.source, note)
-        if focus is not None:
-            return focus
-        if view.desktop.clipboard.get("primary") == line:
-            return COPY
-        place, mark = (Action.key("ctrl", "home"), "end") if first else (BOTTOM, "home")
-        return Action.key("shift", mark) if view.last == place else place
-
-    def _into(self, view: View, path: str, note: Node) -> Action | None:
-        focused = view.focused
-        here = focused is not None and path in focused.title and "focused" in note.states
-        return None if here else view.click(note)
+    def changes(self, p: Params) -> Sequence[Change]:
+        made: list[Change] = []
+        for line, target, first in ((p.upper, p.one, True), (p.lower, p.two, False)):
+            before = p.files[target]
+            made.append(pasted(target, before, line, mousepad_notes.copy_line(p.source, line, first=first)))
+            made.append(saved(target, before + line))
+        return made
 
 
 TEMPLATES: tuple[type[Template], ...] = (TwoTotals, CloseAndCompute, HandOut)

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from operant.apps import openbox
-from operant.apps.moves import Milestone, Milestones
+from operant.apps.moves import Goal
+from operant.apps.openbox import Place
 from operant.apps.view import View
-from operant.tasks.criteria import (
-    AllOf,
-    Criterion,
-    WindowAbsent,
-    WindowGeometry,
-    WindowTitle,
-)
+from operant.desktop import decorations
+from operant.tasks.changes import Change
+from operant.tasks.criteria import Criterion, WindowAbsent, WindowGeometry, WindowTitle
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, MakeDirectory, SetupStep, WriteFile
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty, Window
+from operant.types import Difficulty, Window
 
 __all__ = ["TEMPLATES"]
 
 Kind = Literal["note", "folder", "terminal"]
-Place = tuple[int, int, int, int]
 SCREEN = (1280, 800)
 NOTE = (460, 300)
-ROUGHLY = 24  # pixels that a window may be off where it was dragged
 CLASSES = {"note": "Mousepad", "folder": "Pcmanfm", "terminal": "XTerm"}
 
 
@@ -72,7 +66,7 @@ class Shown:
 
     def fills(self, place: Place) -> Criterion:
         x, y, width, height = place
-        return self.stands(x=x, y=y, width=width, height=height, tolerance=ROUGHLY, maximized=False)
+        return self.stands(x=x, y=y, width=width, height=height, tolerance=openbox.ROUGHLY, maximized=False)
 
 
 class Windows(Template):
@@ -120,14 +114,10 @@ def others(p: Params) -> list[Shown]:
     return [shown for shown in p.shown if shown != p.target]
 
 
-def button_oracle(target: Shown, which: openbox.Control, reached: Callable[[View], bool]) -> Oracle:
-    def act(view: View) -> Action:
-        window = target.find(view)
-        if window is None:
-            return Action.wait()
-        return openbox.ALT_TAB if window.minimized else openbox.press(view, window, which)
-
-    return Milestones([Milestone(which, reached, act)])
+def with_others(p: Params, goal: Goal, *holds: Criterion, **how: bool) -> list[Change]:
+    """The target changes, and the other windows are still so."""
+    rest = [shown.stands(**how) for shown in others(p)]
+    return [Change(goal, holds=[*holds, *rest])]
 
 
 class CloseOne(Windows):
@@ -142,14 +132,9 @@ class CloseOne(Windows):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         return one_of(draw)
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(p.target.closed(), *(shown.open() for shown in others(p))))
-
-    def oracle(self, p: Params) -> Oracle:
-        def gone(view: View) -> bool:
-            return p.target.find(view) is None
-
-        return button_oracle(p.target, "close", gone)
+    def changes(self, p: Params) -> Sequence[Change]:
+        rest = [shown.open() for shown in others(p)]
+        return [Change(openbox.closed(p.target.is_it), holds=[p.target.closed(), *rest])]
 
 
 class MinimizeOne(Windows):
@@ -164,16 +149,9 @@ class MinimizeOne(Windows):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         return one_of(draw)
 
-    def success(self, p: Params) -> Criterion:
-        rest = (shown.stands(minimized=False) for shown in others(p))
-        return AllOf(of=(p.target.stands(minimized=True), *rest))
-
-    def oracle(self, p: Params) -> Oracle:
-        def away(view: View) -> bool:
-            window = p.target.find(view)
-            return window is not None and window.minimized
-
-        return button_oracle(p.target, "iconify", away)
+    def changes(self, p: Params) -> Sequence[Change]:
+        away = openbox.minimized(p.target.is_it)
+        return with_others(p, away, p.target.stands(minimized=True), minimized=False)
 
 
 class MaximizeOne(Windows):
@@ -188,16 +166,9 @@ class MaximizeOne(Windows):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         return one_of(draw)
 
-    def success(self, p: Params) -> Criterion:
-        rest = (shown.stands(maximized=False) for shown in others(p))
-        return AllOf(of=(p.target.stands(maximized=True), *rest))
-
-    def oracle(self, p: Params) -> Oracle:
-        def fills(view: View) -> bool:
-            window = p.target.find(view)
-            return window is not None and window.maximized
-
-        return button_oracle(p.target, "maximize", fills)
+    def changes(self, p: Params) -> Sequence[Change]:
+        filling = openbox.maximized(p.target.is_it)
+        return with_others(p, filling, p.target.stands(maximized=True), maximized=False)
 
 
 class BringToFront(Windows):
@@ -217,12 +188,9 @@ class BringToFront(Windows):
         target = draw.choice(shown[:2])
         return {"shown": shown, "target": target, "name": target.name}
 
-    def success(self, p: Params) -> Criterion:
-        rest = (shown.stands(minimized=False) for shown in others(p))
-        return AllOf(of=(p.target.open(focused=True), *rest))
-
-    def oracle(self, p: Params) -> Oracle:
-        return uncovering(p.target)
+    def changes(self, p: Params) -> Sequence[Change]:
+        front = openbox.in_front(p.target.is_it)
+        return with_others(p, front, p.target.open(focused=True), minimized=False)
 
 
 class UncoverHidden(Windows):
@@ -241,30 +209,15 @@ class UncoverHidden(Windows):
         shown = several(draw, (kind, "note"), [(x, y, width, height), cover])
         return {"shown": shown, "target": shown[0], "name": shown[0].name}
 
-    def success(self, p: Params) -> Criterion:
-        rest = (shown.stands(minimized=False) for shown in others(p))
-        return AllOf(of=(p.target.open(focused=True), *rest))
-
-    def oracle(self, p: Params) -> Oracle:
-        return uncovering(p.target)
-
-
-def uncovering(target: Shown) -> Oracle:
-    def in_front(view: View) -> bool:
-        window = target.find(view)
-        return window is not None and window.focused
-
-    def act(view: View) -> Action:
-        window = target.find(view)
-        return Action.wait() if window is None else openbox.raise_it(view, window)
-
-    return Milestones([Milestone("in front", in_front, act)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        front = openbox.in_front(p.target.is_it)
+        return with_others(p, front, p.target.open(focused=True), minimized=False)
 
 
 def corner(name: str, size: tuple[int, int]) -> tuple[int, int]:
     """Where the client area of a window in a corner of the screen begins."""
-    x = openbox.BORDER if "left" in name else SCREEN[0] - size[0] - openbox.BORDER
-    y = openbox.HEAD if "top" in name else SCREEN[1] - size[1] - openbox.FOOT
+    x = decorations.BESIDE if "left" in name else SCREEN[0] - size[0] - decorations.BESIDE
+    y = decorations.ABOVE if "top" in name else SCREEN[1] - size[1] - decorations.BELOW
     return x, y
 
 
@@ -289,12 +242,8 @@ class MoveToCorner(Windows):
             if abs(x - to[0]) > 80 and abs(y - to[1]) > 80:
                 return {**values, "corner": wanted, "to": (*to, width, height)}
 
-    def success(self, p: Params) -> Criterion:
-        target: Shown = p.target
-        return target.fills(p.to)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Milestones([moved(p.target, p.to)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(openbox.moved(p.target.is_it, p.to), holds=[p.target.fills(p.to)])]
 
 
 class ResizeWidth(Windows):
@@ -305,9 +254,8 @@ class ResizeWidth(Windows):
     instructions = (
         "Make the window of {name} about {width} pixels wide (the screen is 1280 wide) by dragging its right "
         "edge. Its left edge and its height stay as they are.",
-        "Change the width of {name}'s window to roughly {width} of the screen's 1280 pixels; only its "
-        "right edge "
-        "may move.",
+        "Change the width of {name}'s window to roughly {width} of the screen's 1280 pixels; only its right edge may "
+        "move.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -326,44 +274,9 @@ class ResizeWidth(Windows):
             "to": (x, y, wanted, height),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(p.target.fills(p.to), p.target.stands(width=p.width, tolerance=16)))
-
-    def oracle(self, p: Params) -> Oracle:
-        def act(view: View) -> Action:
-            window = p.target.find(view)
-            if window is None:
-                return Action.wait()
-            x, y = window.x + window.width, window.y + window.height // 2
-            if openbox.at(view, x, y) != window:
-                return openbox.raise_it(view, window)
-            return Action.drag(view.point(x, y), view.point(x + p.width - window.width, y))
-
-        def fits(view: View) -> bool:
-            window = p.target.find(view)
-            return window is not None and abs(window.width - p.width) <= 10
-
-        return Milestones([Milestone("width", fits, act)])
-
-
-def close_to(window: Window | None, place: Place, parts: slice) -> bool:
-    if window is None:
-        return False
-    found = [window.x, window.y, window.width, window.height]
-    return all(abs(a - b) <= ROUGHLY - 2 for a, b in zip(found[parts], list(place)[parts], strict=True))
-
-
-def moved(target: Shown, place: Place) -> Milestone:
-    """The window is dragged there by its title bar."""
-
-    def act(view: View) -> Action:
-        window = target.find(view)
-        return Action.wait() if window is None else openbox.pull(view, window, *place[:2])
-
-    def there(view: View) -> bool:
-        return close_to(target.find(view), place, slice(0, 2))
-
-    return Milestone(f"{target.name} moved", there, act)
+    def changes(self, p: Params) -> Sequence[Change]:
+        holds = [p.target.fills(p.to), p.target.stands(width=p.width, tolerance=16)]
+        return [Change(openbox.widened(p.target.is_it, p.width), holds=holds)]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

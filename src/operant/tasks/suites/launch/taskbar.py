@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from operant.apps import openbox
+from operant.apps.openbox import Place
 from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep
-from operant.tasks.suites.core.windows import Kind, Place, Shown, several
+from operant.tasks.suites.core.windows import Kind, Shown, several
 from operant.tasks.suites.launch.desk import ESCAPE, Desk, Step, Steps, shell_menu, task_button
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
