@@ -43,7 +43,7 @@ class Calculator(Template):
 
 
 def operands(
-    draw: Draw, names: str, low: int = 10, high: int = 99, *, alone: bool = False, avoid: str = ""
+    draw: Draw, names: Sequence[str], low: int = 10, high: int = 99, *, alone: bool = False, avoid: str = ""
 ) -> dict[str, int]:
     """Named numbers that begin with different digits, none of them to ``avoid``, so that no two look alike halfway.
 
@@ -160,7 +160,7 @@ class PercentOf(Calculator):
     )
 
     def numbers(self, draw: Draw) -> Mapping[str, Any]:
-        return dict(zip(("percent", "base"), operands(draw, "pb", 11, 98).values(), strict=True))
+        return operands(draw, ("percent", "base"), 11, 98)
 
     def changes(self, p: Params) -> Sequence[Change]:
         percent, base, value = str(p.percent), str(p.base), written(p.percent * p.base / 100)
@@ -199,7 +199,7 @@ class ScientificMode(Calculator):
     )
 
     def numbers(self, draw: Draw) -> Mapping[str, Any]:
-        return {"number": operands(draw, "n", 10, 9999)["n"]}
+        return operands(draw, ("number",), 10, 9999)
 
     def changes(self, p: Params) -> Sequence[Change]:
         number = str(p.number)
@@ -223,7 +223,7 @@ class ClearAndNegate(Calculator):
     )
 
     def numbers(self, draw: Draw) -> Mapping[str, Any]:
-        return dict(zip(("number", "old"), operands(draw, "no", 10, 999).values(), strict=True))
+        return operands(draw, ("number", "old"), 10, 999)
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         remembered = f'[general]\nremembers_display=true\nremembered_valuex="{p.old}"\n'
@@ -335,22 +335,15 @@ class ClickBill(Calculator):
 
     def changes(self, p: Params) -> Sequence[Change]:
         product, total = p.a * p.b, p.a * p.b + p.c * p.d
-        entered = [
+        entered = (
             (p.a, "*", p.a),
             (p.b, "+", product),
             (p.c, "*", p.c),
             (p.d, "-", total),
             (p.e, "=", total - p.e),
-        ]
-        return [
-            shown(
-                *(
-                    press
-                    for number, operator, value in entered
-                    for press in (*digits(str(number)), click(operator, str(value)))
-                )
-            )
-        ]
+        )
+        presses = [(*digits(str(number)), click(key, str(value))) for number, key, value in entered]
+        return [shown(*itertools.chain(*presses))]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

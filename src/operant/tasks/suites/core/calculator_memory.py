@@ -91,9 +91,9 @@ class HexToClipboard(Calculator):
 
     def numbers(self, draw: Draw) -> Mapping[str, Any]:
         while True:  # letters prove that the base was changed: no other base has keys for them
-            number = operands(draw, "n", 100, 9999)["n"]
-            if not f"{number:X}".isdecimal():
-                return {"number": number}
+            drawn = operands(draw, ("number",), 100, 9999)
+            if not f"{drawn['number']:X}".isdecimal():
+                return drawn
 
     def changes(self, p: Params) -> Sequence[Change]:
         number, wanted = str(p.number), f"{p.number:X}"

@@ -187,17 +187,25 @@ class SortOut(Windows):
         ]
 
 
+class Unsaved(Windows):
+    """Some of the notes that are open have changes that are not saved."""
+
+    family = "cleaning up"
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*super().setup(p), *(Edit(title=shown.name, text=more) for shown, more in p.changed)]
+
+
 def unsaved(draw: Draw, count: int) -> tuple[list[str], list[str]]:
     """Texts of notes, and what was added to each and not saved."""
     texts = [f"First {draw.word('topics')}\n" for _ in range(count)]
     return texts, [f"then {draw.word('topics')}" for _ in range(count)]
 
 
-class SaveOrDiscard(Windows):
+class SaveOrDiscard(Unsaved):
     id = "core/windows-save-or-discard-v1"
     apps = ("openbox", "mousepad")
     skill = "dialog"
-    family = "cleaning up"
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Close the four notes, all of which were changed. Save the changes in {a} and {b}, discard those in {c} and {d}.",
@@ -212,9 +220,6 @@ class SaveOrDiscard(Windows):
         names = dict(zip("abcd", (one.name for one, _more in changed), strict=True))
         return {**names, "shown": shown, "changed": changed}
 
-    def setup(self, p: Params) -> Sequence[SetupStep]:
-        return [*super().setup(p), *(Edit(title=shown.name, text=more) for shown, more in p.changed)]
-
     def changes(self, p: Params) -> Sequence[Change]:
         files = [
             FileEquals(path=shown.name, text=shown.text + (more if index < 2 else ""))
@@ -223,11 +228,10 @@ class SaveOrDiscard(Windows):
         return [put_away(p.shown, keep=[p.a, p.b], holds=[*files, WindowAbsent(wm_class="Mousepad")])]
 
 
-class TidyUp(Windows):
+class TidyUp(Unsaved):
     id = "core/windows-tidy-up-v1"
     apps = ("openbox", "mousepad", "pcmanfm", "xterm")
     skill = "drag"
-    family = "cleaning up"
     difficulty = Difficulty.HARD
     instructions = (
         "Tidy up: close the three changed notes {a}, {b} and {c}, saving them, and both terminals. Then give the others "
@@ -250,9 +254,6 @@ class TidyUp(Windows):
             "going": shown[:5],
             "tiles": quarters(kept),
         }
-
-    def setup(self, p: Params) -> Sequence[SetupStep]:
-        return [*super().setup(p), *(Edit(title=shown.name, text=more) for shown, more in p.changed)]
 
     def changes(self, p: Params) -> Sequence[Change]:
         files = [FileEquals(path=shown.name, text=shown.text + more) for shown, more in p.changed]
