@@ -1,12 +1,12 @@
-"""Watching a run: the page, its pictures, and the film."""
+"""Watching a run: what it writes for viewers, and the film."""
 
 from __future__ import annotations
 
 import io
 import json
-import urllib.error
-import urllib.request
+import time
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -14,63 +14,60 @@ import pytest
 from PIL import Image
 
 from operant.envs.vector import DesktopVectorEnv
-from operant.errors import ConfigError
 from operant.pictures.film import Film
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.train import live, run
-from operant.train.live import LiveView, Wall, next_film
-from operant.train.live_page import LivePage
+from operant.train.live import LIVE, STATE, WATCHED, LiveView, Wall, next_film, picture_name
 from operant.types import Action, Point
 
 from .conftest import Settings
 
 
-def get(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=10) as answer:
-        content: bytes = answer.read()
-    return content
-
-
-def test_a_run_can_be_watched_and_is_filmed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "FRAME_S", 0.0)
+def test_a_run_that_is_watched_shows_its_desktops_and_is_filmed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "FRAME_S", 0.02)
     monkeypatch.setattr(live, "FILM_S", 0.05)
+    config = settings(run={"visualize": True})
+    place = config.run.log_dir / LIVE
     seen: dict[str, bytes] = {}
 
     class Visited(LiveView):
-        """Somebody looks at the page after each update."""
+        """A viewer looks after each update."""
 
-        def __init__(self, *arguments: object, **options: object) -> None:
-            super().__init__(*arguments, **options)  # type: ignore[arg-type]
-            self.update = self.visit  # type: ignore[method-assign]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.update = self.visit
 
-        def visit(self, report: object) -> None:
-            self.wall.update(report)  # type: ignore[arg-type]
-            for path in ("", "state", "desktop/0", "desktop/1"):
-                seen[path] = get(self.address + path)
-            with pytest.raises(urllib.error.HTTPError, match="404"):
-                get(self.address + "desktop/7")
-            with pytest.raises(urllib.error.HTTPError, match="404"):
-                get(self.address + "../../secret")
+        def visit(self, report: Any) -> None:
+            self.wall.update(report)
+            (place / WATCHED).touch()
+            (place / STATE).unlink(missing_ok=True)
+            end = time.monotonic() + 10
+            while not (place / STATE).exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            seen.update({path.name: path.read_bytes() for path in place.glob("*.j*[gn]")})
 
-    monkeypatch.setattr(live, "LiveView", Visited)
-    config = settings(run={"visualize": True})
-    told: list[str] = []
-    run.train(config, tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory, tell=told.append)
-    assert told[0].startswith("watch it at http://127.0.0.1:")
-    assert b"<title>Operant: training</title>" in seen[""]
-    state = json.loads(seen["state"])
+    monkeypatch.setattr(run, "LiveView", Visited)
+    run.train(config, tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory)
+    state = json.loads(seen[STATE])
     assert state["status"]["step"] == 32
-    assert [point["step"] for point in state["curves"]] == [16, 32]
     assert [desktop["index"] for desktop in state["desktops"]] == [0, 1]
     assert all(desktop["task"].startswith("fake/") for desktop in state["desktops"])
-    picture = Image.open(io.BytesIO(seen["desktop/0"]))
+    picture = Image.open(io.BytesIO(seen[picture_name(0)]))
     assert (picture.format, picture.size) == ("JPEG", (480, 300))
     with av.open(str(config.run.log_dir / "training.mp4")) as film:
         stream = film.streams.video[0]
         assert (stream.width, stream.height) == (960, 348)
         assert sum(1 for _ in film.decode(stream)) >= 1
-    with pytest.raises(OSError, match="refused"):
-        get(told[0].removeprefix("watch it at "))
+    assert not place.exists(), "a run that is over leaves no live pictures"
+
+
+def test_a_run_that_is_not_watched_draws_nothing(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr(Wall, "watch", lambda self, index, action: drawn.append(index))
+    run.train(settings(), tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory)
+    assert not drawn
 
 
 def test_the_action_is_drawn_where_it_is_done() -> None:
@@ -101,19 +98,3 @@ def test_films_of_a_resumed_run_stand_side_by_side(tmp_path: Path) -> None:
         assert film.path == tmp_path / name
         assert film.path.stat().st_size > 0
     assert len(list(tmp_path.iterdir())) == 3
-
-
-def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
-    class Nothing:
-        def state(self) -> bytes:
-            return b"{}"
-
-        def picture(self, index: int) -> bytes | None:
-            return None
-
-    first = LivePage(Nothing())
-    try:
-        with pytest.raises(ConfigError, match="can't be used"):
-            LivePage(Nothing(), int(first.address.rstrip("/").rpartition(":")[2]))
-    finally:
-        first.close()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +17,7 @@ from operant.cli.desktop_flags import DesktopProfile, Monitors, Network, Proxy, 
 from operant.cli.logs import log_at
 from operant.cli.task_flags import SUITE, Suite, TaskIds, task_ids
 from operant.cli.train_vlm import vlm
+from operant.errors import ConfigError
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(vlm)
@@ -117,7 +122,10 @@ def hierarchical(
     from operant.train.profiling import profiled
     from operant.train.run import train as run
 
-    with profiled(settings.run.log_dir, _say) if profile else nullcontext():
+    with (
+        _watched(settings.run.log_dir, settings.run.port) if settings.run.visualize else nullcontext(),
+        profiled(settings.run.log_dir, _say) if profile else nullcontext(),
+    ):
         result = run(settings, resume=resume, init_from=init_from, tell=_say)
     typer.echo(
         f"{'interrupted' if result.interrupted else 'trained'}: {result.step} steps, {result.episodes} episodes, "
@@ -201,6 +209,44 @@ def dagger(
         minutes=minutes, learning_rate=learning_rate, beta=beta, first_seed=seed, workers=workers,
         threads=threads, tell=_say,
     )  # fmt: skip
+
+
+@contextmanager
+def _watched(log_dir: Path, port: int) -> Iterator[None]:
+    """A page to watch the run on, in a process of its own."""
+    log_dir.mkdir(parents=True, exist_ok=True)
+    page = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "operant.service.training.page",
+            str(log_dir.resolve()),
+            str(port),
+            str(os.getpid()),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C is meant for the training
+    )
+    try:
+        address = page.stdout.readline().strip() if page.stdout else ""
+        if address:
+            _say(f"watch it at {address}")
+        else:
+            said = (page.communicate()[1].strip().splitlines() or [""])[-1]
+            if "No module named" in said:
+                raise ConfigError(
+                    f"--visualize needs the service: {said}", hint='pip install "operant[service]"'
+                )
+            raise ConfigError(
+                f"the page of the run does not start: {said}", hint="run.port: 0 takes a free port"
+            )
+        yield
+    finally:
+        page.terminate()
+        page.communicate(timeout=10)
 
 
 def _say(line: str) -> None:

@@ -1,41 +1,45 @@
-"""Watching a run: the wall of desktops with what the agent is about to do, the curves, the tasks; served and filmed.
+"""Watching a run: what each desktop shows and what the agent is about to do, as files in the log directory, and a film.
 
-The page is for a browser on this machine; the film in the log directory shows the same wall to those without one.
-Frames are drawn when somebody asks for them, so that watching costs little.
+A run writes ``live/state.json`` and ``live/desktop-N.jpg`` while ``live/watched`` is fresh: the viewer of the run (the
+dashboard's training page, ``operant train --visualize``) touches that file. Otherwise nothing is drawn, so a run that is
+not watched pays nothing.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
 import threading
 import time
-from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from loguru import logger
 from PIL import Image
 
 from operant.actions.describe import describe
 from operant.errors import OperantError
 from operant.pictures.drawing import draw_action, draw_caption
 from operant.pictures.film import Film
-from operant.train.live_page import LivePage
 from operant.types import Action, Point, Size
 
 if TYPE_CHECKING:
     from operant.envs.vector import DesktopVectorEnv
     from operant.learn.progress import UpdateReport
 
-__all__ = ["LiveView", "Wall"]
+__all__ = ["LIVE", "STATE", "WATCHED", "LiveView", "Wall", "next_film", "picture_name"]
+
+LIVE, STATE, WATCHED = "live", "state.json", "watched"
 
 FRAME_S = 0.25  # between two frames of one desktop
+WATCHED_S = 5.0  # how long a run counts as watched after the last look
 FILM_S = 2.0  # between two pictures of the film
 HOLD_MS = 100  # how long each of them is shown
 TILE = 480  # width of a desktop on the wall
-MOST_POINTS = 2000
 
 
 class _Tile:
@@ -65,7 +69,7 @@ class _Tile:
 
 
 class Wall:
-    """The last frame of every desktop and the curves so far. Written by the run, read by page and film."""
+    """The last frame of every desktop and how the run goes. Written by the run, drawn for viewers and the film."""
 
     def __init__(self, env: DesktopVectorEnv) -> None:
         self.env = env
@@ -73,7 +77,6 @@ class Wall:
         self._lock = threading.Lock()
         self._tiles: dict[int, _Tile] = {}
         self._seen: dict[int, float] = {}
-        self._curves: deque[dict[str, float]] = deque(maxlen=MOST_POINTS)
         self._status: dict[str, Any] = {}
 
     def watch(self, index: int, action: Any) -> None:
@@ -106,9 +109,6 @@ class Wall:
     def update(self, report: UpdateReport) -> None:
         """An update is over."""
         with self._lock:
-            self._curves.append(
-                {"step": report.step, "success": report.success_rate, "return": report.mean_reward}
-            )
             self._status = {
                 "update": report.update, "updates": report.updates, "step": report.step, "total": report.total,
                 "fps": report.fps, "seconds": report.seconds, "success": report.success_rate,
@@ -131,7 +131,7 @@ class Wall:
                 }
                 for index, tile in sorted(self._tiles.items())
             ]
-            content = {"status": self._status, "curves": list(self._curves), "desktops": tiles}
+            content = {"status": self._status, "desktops": tiles}
         return json.dumps(content).encode()
 
     def picture(self, index: int) -> bytes | None:
@@ -168,41 +168,73 @@ class Wall:
 
 
 class LiveView:
-    """The wall with its page and its film, for as long as the run lasts."""
+    """Writes the wall for viewers, and films it if asked to, for as long as the run lasts."""
 
-    def __init__(self, env: DesktopVectorEnv, log_dir: Path, *, port: int = 0) -> None:
+    def __init__(self, env: DesktopVectorEnv, log_dir: Path, *, film: bool = False) -> None:
         self.wall = Wall(env)
-        self.page = LivePage(self.wall, port)
-        self.film = Film(next_film(log_dir), preset="ultrafast", crf="26", threads="1")
-        self.watch = self.wall.watch
+        self.film = Film(next_film(log_dir), preset="ultrafast", crf="26", threads="1") if film else None
         self.update = self.wall.update
+        self._directory = log_dir / LIVE
         self._over = threading.Event()
-        self._filming = threading.Thread(target=self._film, name="operant-film", daemon=True)
+        self._writing = threading.Thread(target=self._write, name="operant-live", daemon=True)
+
+    def watch(self, index: int, action: Any) -> None:
+        """An environment is about to do this."""
+        if self.film is not None or self.watched:
+            self.wall.watch(index, action)
 
     @property
-    def address(self) -> str:
-        return self.page.address
+    def watched(self) -> bool:
+        """Whether a viewer has looked within the last seconds."""
+        try:
+            return time.time() - (self._directory / WATCHED).stat().st_mtime < WATCHED_S
+        except OSError:
+            return False
 
     def __enter__(self) -> LiveView:
-        self.page.start()
-        self._filming.start()
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._writing.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        self._filming.join(timeout=30)
-        self.page.close()
+        self._writing.join(timeout=30)
+        shutil.rmtree(self._directory, ignore_errors=True)
 
-    def _film(self) -> None:
-        over = False
+    def _write(self) -> None:
+        filmed, over = 0.0, False
         try:
             while not over:
-                over = self._over.wait(FILM_S)
-                picture = self.wall.whole()
-                if picture is not None:
-                    self.film.add(picture, HOLD_MS)
+                over = self._over.wait(FRAME_S)
+                if self.watched:
+                    self._publish()
+                now = time.monotonic()
+                if self.film is not None and (over or now - filmed >= FILM_S):
+                    filmed = now
+                    picture = self.wall.whole()
+                    if picture is not None:
+                        self.film.add(picture, HOLD_MS)
+        except OSError as error:
+            logger.warning("the run can no longer be watched: {}", error)
         finally:
-            self.film.close()
+            if self.film is not None:
+                self.film.close()
+
+    def _publish(self) -> None:
+        for index in range(self.wall.env.num_envs):
+            picture = self.wall.picture(index)
+            if picture is not None:
+                self._replace(picture_name(index), picture)
+        self._replace(STATE, self.wall.state())
+
+    def _replace(self, name: str, content: bytes) -> None:
+        unfinished = self._directory / f"{name}.new"
+        unfinished.write_bytes(content)
+        os.replace(unfinished, self._directory / name)
+
+
+def picture_name(index: int) -> str:
+    return f"desktop-{index}.jpg"
 
 
 def next_film(directory: Path) -> Path:

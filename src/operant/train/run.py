@@ -20,6 +20,7 @@ from operant.envs.vector import DesktopVectorEnv
 from operant.envs.weighted_source import WeightedSource
 from operant.errors import ConfigError, MissingDependency
 from operant.train.config import EnvironmentConfig, TrainConfig
+from operant.train.live import LiveView
 from operant.train.preflight import check_new_run, check_writable
 from operant.train.tasks import choose_tasks, stages_of, starting_stage
 
@@ -102,12 +103,8 @@ def train(
             lines = ProgressLog(config.run.log_dir)
             closing.callback(lines.close)
             listeners += [console, board, lines, _alarm()]
-            if config.run.visualize:
-                from operant.train.live import LiveView
-
-                view = closing.enter_context(LiveView(env, config.run.log_dir, port=config.run.port))
-                tell(f"watch it at {view.address}")
-                watch, listeners = view.watch, [*listeners, view.update]
+            view = closing.enter_context(LiveView(env, config.run.log_dir, film=config.run.visualize))
+            watch, listeners = view.watch, [*listeners, view.update]
         trainer = PPOTrainer(
             agent,
             env,

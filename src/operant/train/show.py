@@ -104,8 +104,7 @@ def learn_and_show(
     )
     began = time.monotonic()
     try:
-        with LiveView(env, out) as view:
-            tell(f"watch it learn at {view.address}")
+        with LiveView(env, out, film=True) as view:
 
             def report(update: Any) -> None:
                 view.update(update)

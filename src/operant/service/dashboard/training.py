@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,11 @@ from operant.service.dashboard.charts import Points, curve, options
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, pill, runtime
 from operant.service.routes.training import start_run
 from operant.service.schemas.training import StartTraining
+from operant.service.training.live import read_live
 from operant.service.training.progress import Progress, is_reward_hack
 from operant.service.training.runs import Run
 
-__all__ = ["register"]
+__all__ = ["Watched", "register", "show_runs"]
 
 REFRESH_S = 2.0
 LOSSES = ("policy_loss", "value_loss", "loss", "imitation_loss")
@@ -40,32 +41,20 @@ def register() -> None:
                 .props("outlined dense use-chips")
                 .classes("w-full")
             )
-            rows = _Rows()
-            nothing = ui.column().classes("w-full")
-            with nothing:
-                empty("No training run to show.", "Start one above.")
-            charts = _Charts()
-            log = ui.label("").classes("op-log op-card")
 
-            async def refresh() -> None:
+            async def look() -> list[Watched]:
                 found = await service.at_desk(service.runs.list)
                 if [run.id for run in found] != chosen.options:
                     fresh = [run.id for run in found if run.id not in chosen.options]
                     chosen.set_options([run.id for run in found], value=fresh[:1] or chosen.value)
                 shown = [run for run in found if run.id in (chosen.value or [])]
-                curves = await service.at_desk(lambda: [_Curve.of(run) for run in shown])
-                rows.show(curves)
-                charts.show(curves)
-                nothing.set_visibility(not shown)
-                log.text = curves[0].last_words if curves else ""
-                log.set_visibility(bool(log.text))
+                return await service.at_desk(lambda: [Watched.of(run) for run in shown])
 
-            await refresh()
-            ui.timer(REFRESH_S, refresh)
+            await show_runs(look, lambda run, index: f"/api/v1/training/runs/{run.id}/desktops/{index}")
 
 
 @dataclass(frozen=True)
-class _Curve:
+class Watched:
     """A run with what its files say of it, read in one go beside the event loop."""
 
     run: Run
@@ -73,12 +62,77 @@ class _Curve:
     alarm: bool
     resumable: bool
     last_words: str
+    live: Mapping[str, Any]
 
     @classmethod
-    def of(cls, run: Run) -> _Curve:
+    def of(cls, run: Run) -> Watched:
         progress = run.progress()
         resumable = run.state not in ("running", "finished") and bool(run.checkpoints())
-        return cls(run, progress, is_reward_hack(progress), resumable, run.last_words())
+        live = read_live(run.directory) if run.running else {}
+        return cls(run, progress, is_reward_hack(progress), resumable, run.last_words(), live)
+
+
+async def show_runs(
+    look: Callable[[], Awaitable[list[Watched]]],
+    picture: Callable[[Run, int], str],
+    *,
+    steerable: bool = True,
+) -> None:
+    """Runs on a page, read anew every few seconds: their state, their desktops, their curves, their log."""
+    rows = _Rows(steerable)
+    nothing = ui.column().classes("w-full")
+    with nothing:
+        empty("No training run to show.", "Start one above.")
+    wall = _Wall(picture)
+    charts = _Charts()
+    log = ui.label("").classes("op-log op-card")
+
+    async def refresh() -> None:
+        shown = await look()
+        rows.show(shown)
+        wall.show(shown)
+        charts.show(shown)
+        nothing.set_visibility(not shown)
+        log.text = shown[0].last_words if shown else ""
+        log.set_visibility(bool(log.text))
+
+    await refresh()
+    ui.timer(REFRESH_S, refresh)
+
+
+class _Wall:
+    """The desktops of the first run that has any to see, each with what the agent is about to do drawn on it."""
+
+    def __init__(self, picture: Callable[[Run, int], str]) -> None:
+        self._picture = picture
+        self._turn = 0
+        self._grid = ui.element("div").classes("op-grid op-wide")
+        self._tiles: dict[tuple[str, int], tuple[ui.element, ui.image, ui.label, ui.label]] = {}
+
+    def show(self, curves: Sequence[Watched]) -> None:
+        one = next((one for one in curves if one.live.get("desktops")), None)
+        desktops = {(one.run.id, int(tile["index"])): tile for tile in one.live["desktops"]} if one else {}
+        self._grid.set_visibility(bool(desktops))
+        self._turn += 1
+        for gone in self._tiles.keys() - desktops.keys():
+            self._tiles.pop(gone)[0].delete()
+        for place, tile in desktops.items():
+            if place not in self._tiles:
+                with self._grid:
+                    self._tiles[place] = _tile()
+            _, image, instruction, task = self._tiles[place]
+            assert one is not None
+            image.set_source(f"{self._picture(one.run, place[1])}?{self._turn}")
+            instruction.text = str(tile["instruction"])
+            task.text = f"{tile['task']} · step {tile['step']} of at most {tile['max_steps']}"
+
+
+def _tile() -> tuple[ui.element, ui.image, ui.label, ui.label]:
+    with ui.column().classes("op-card gap-1") as card:
+        image = ui.image().props("no-transition no-spinner ratio=1.6")
+        instruction = ui.label("").classes("ellipsis").style("max-width:100%")
+        task = ui.label("").classes("op-sub ellipsis").style("max-width:100%")
+    return card, image, instruction, task
 
 
 class _Charts:
@@ -91,7 +145,7 @@ class _Charts:
                 with ui.column().classes("op-card"):
                     self.parts.append((curve(title, {}, share=share), title, share, pick))
 
-    def show(self, curves: Sequence[_Curve]) -> None:
+    def show(self, curves: Sequence[Watched]) -> None:
         self.grid.set_visibility(bool(curves))
         for chart, title, share, pick in self.parts:
             series: dict[str, Points] = {}
@@ -163,23 +217,36 @@ class _Rows:
     """How the runs are, with their buttons, which stay until there is another one to press: a button that is replaced
     while somebody presses it hears nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, steerable: bool) -> None:
+        self._steerable = steerable
         self._column = ui.column().classes("w-full gap-2")
         self._shown: list[tuple[str, str, bool, bool]] = []
         self._steps: list[ui.label] = []
 
-    def show(self, curves: Sequence[_Curve]) -> None:
+    def show(self, curves: Sequence[Watched]) -> None:
         wanted = [(one.run.id, one.run.state, one.alarm, one.resumable) for one in curves]
         if wanted != self._shown:
             self._shown = wanted
             self._column.clear()
             with self._column:
-                self._steps = [_row(one) for one in curves]
+                self._steps = [_row(one, self._steerable) for one in curves]
         for label, one in zip(self._steps, curves, strict=True):
-            label.text = f"step {one.progress[-1].get('step', 0):,}" if one.progress else "no update yet"
+            label.text = _how_far(one)
 
 
-def _row(one: _Curve) -> ui.label:
+def _how_far(one: Watched) -> str:
+    if not one.progress:
+        return "no update yet"
+    latest, status = one.progress[-1], one.live.get("status") or {}
+    said = f"step {latest.get('step', 0):,}"
+    if status.get("total"):
+        said += f" of {status['total']:,}"
+    if status.get("left_s") is not None:
+        said += f", {status['left_s'] / 60:.0f} min left"
+    return said
+
+
+def _row(one: Watched, steerable: bool) -> ui.label:
     """One run; returns where its step is written."""
     run = one.run
     with ui.row().classes("op-row no-wrap"):
@@ -192,6 +259,8 @@ def _row(one: _Curve) -> ui.label:
         if one.alarm:
             pill("reward rises, success does not", "bad")
         ui.space()
+        if not steerable:
+            return step
         if run.running:
             ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props(
                 "flat dense no-wrap color=negative"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
+from fastapi import Path as ApiPath
 
 from operant.errors import ConfigError, NoTraining, RequestForbidden, UnknownModel
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
 from operant.service.schemas.training import RunView, StartTraining, StopTraining, TrainingStatus
+from operant.service.training.live import read_live, read_picture
 from operant.service.training.runs import Run
 
 __all__ = ["router", "start_run", "view_of"]
@@ -131,6 +133,25 @@ async def get_run(name: Name, runtime: RuntimeDep) -> TrainingStatus:
         )
 
     return await runtime.at_desk(read)
+
+
+@router.get("/runs/{name}/desktops/{index}", response_class=Response)
+async def get_desktop(
+    name: Name, index: Annotated[int, ApiPath(ge=0, le=9999)], runtime: RuntimeDep
+) -> Response:
+    """What one desktop of a run that is under way shows, with the next action drawn on it, as JPEG."""
+
+    def read() -> bytes:
+        run = runtime.runs.find(name)
+        read_live(run.directory)  # to look is to be a viewer
+        picture = read_picture(run.directory, index)
+        if picture is None:
+            raise NoTraining(
+                f"the run {run.id} shows no desktop {index}", hint="it shows them while it is watched"
+            )
+        return picture
+
+    return Response(await runtime.at_desk(read), media_type="image/jpeg")
 
 
 def view_of(run: Run) -> RunView:
