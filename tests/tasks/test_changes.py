@@ -31,6 +31,11 @@ def test_the_disk_is_what_the_set_up_writes_without_settings() -> None:
     assert disk.names("work") == ["old/", "a.txt", "b.txt"]
 
 
+def test_paths_outside_of_home_are_taken_as_they_are() -> None:
+    disk = Disk.of([WriteFile(path="/tmp/site/index.html", text="I")])
+    assert (disk.files, disk.folders) == ({"/tmp/site/index.html": "I"}, {"/tmp", "/tmp/site"})
+
+
 def test_a_folder_moves_with_all_that_is_in_it() -> None:
     disk = Disk.of(SETUP)
     disk.move("work", "done/work")

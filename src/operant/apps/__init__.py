@@ -20,6 +20,7 @@ GROUP = "operant.apps"
 #: name -> where its ``App`` is
 BUILT_IN: dict[str, str] = {
     "atril": "operant.apps.atril:APP",
+    "chromium": "operant.apps.chromium:APP",
     "galculator": "operant.apps.galculator:APP",
     "lxappearance": "operant.apps.lxappearance:APP",
     "openbox": "operant.apps.openbox:APP",

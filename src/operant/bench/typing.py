@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from operant.apps import chromium
 from operant.bench.record import median
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import AccessibilityError, UnknownApplication
-from operant.tasks.setup import BROWSER
 from operant.types import Action, Point
 
 __all__ = ["APPLICATIONS", "GOALS", "TextKind", "TypedApplication", "measure_typing", "random_texts"]
@@ -188,7 +188,7 @@ def _open_page(desktop: SandboxDesktop) -> None:
     desktop.files.write(
         "page.html", "<meta charset=utf-8><title>Page</title><textarea autofocus rows=20 cols=80></textarea>"
     )
-    desktop.launch([*BROWSER, "file:///home/user/page.html"], timeout_s=READY_S)
+    desktop.launch(chromium.APP.argv("file:///home/user/page.html"), timeout_s=READY_S)
     deadline = time.monotonic() + READY_S
     while _focused_text(desktop) is None and time.monotonic() < deadline:
         desktop.perform(Action.click(Point(0.3, 0.4)))

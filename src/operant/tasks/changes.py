@@ -64,7 +64,7 @@ class Disk:
 
     def make_folder(self, path: str) -> None:
         path = path.rstrip("/")
-        while path:
+        while path.strip("/"):
             self.folders.add(path)
             path = posixpath.dirname(path)
 

@@ -7,13 +7,13 @@ built in Python. A step that fails raises ``SetupFailed``: the environment's fau
 from __future__ import annotations
 
 import base64
-import json
 import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from operant.apps import chromium
 from operant.config.base import Config
 from operant.errors import AccessibilityError, ApplicationError, SetupFailed
 from operant.types import Action
@@ -45,20 +45,6 @@ while time.monotonic() < end:
         time.sleep(0.01)
 sys.exit("the web site does not answer")
 """
-BROWSER = (
-    "chromium", "--no-sandbox", "--test-type", "--disable-gpu", "--no-first-run", "--no-default-browser-check",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
-    "--force-renderer-accessibility", "--user-data-dir=/home/user/.chromium", "--disable-dev-shm-usage",
-    "--password-store=basic", "--disable-features=Translate,MediaRouter,BackForwardCache",
-)  # fmt: skip
-#: The browser offers neither to keep passwords nor to fill in forms.
-PREFERENCES = {
-    "credentials_enable_service": False,
-    "profile": {"password_manager_enabled": False},
-    "autofill": {"profile_enabled": False, "credit_card_enabled": False},
-}
-#: Nor does it add remarks on memory to the names of tabs.
-LOCAL_STATE = {"browser": {"hovercard": {"memory_usage_enabled": False}}}
 
 
 class SetupStep(Config, ABC):
@@ -172,10 +158,11 @@ class OpenPage(SetupStep):
     """How long it may take."""
 
     def apply(self, desktop: SandboxDesktop) -> None:
-        desktop.files.write(".chromium/Default/Preferences", json.dumps(PREFERENCES))
-        desktop.files.write(".chromium/Local State", json.dumps(LOCAL_STATE))
+        for path, content in chromium.APP.home().items():
+            desktop.files.write(path, content)
         deadline = time.monotonic() + self.timeout_s
-        Launch(command=[*BROWSER, *self.urls], place=self.place, timeout_s=self.timeout_s).apply(desktop)
+        command = chromium.APP.argv(*self.urls)
+        Launch(command=command, place=self.place, timeout_s=self.timeout_s).apply(desktop)
         while not self._loaded(desktop):
             if time.monotonic() > deadline:
                 raise SetupFailed(f"{self.urls[0]} was not loaded within {self.timeout_s:g} s")
@@ -183,10 +170,10 @@ class OpenPage(SetupStep):
 
     def _loaded(self, desktop: SandboxDesktop) -> bool:
         try:
-            tree = desktop.accessibility(app="Chromium", timeout_s=self.timeout_s)
+            tree = desktop.accessibility(app=chromium.APP.accessible_name, timeout_s=self.timeout_s)
         except AccessibilityError:
             return False
-        return any(node.url == self.urls[0] for node in tree.walk() if node.role == "document web")
+        return chromium.is_loaded(tree, self.urls[0])
 
 
 def _run(desktop: SandboxDesktop, command: list[str], timeout_s: float = 30.0) -> None:

@@ -9,7 +9,7 @@ import pytest
 from operant.desktop.sandbox import SandboxDesktop
 from operant.tasks.criteria.base import World
 from operant.tasks.suites import load_suite
-from operant.tasks.suites.core.browser_moves import SITE
+from operant.tasks.website.browser_task import SITE
 from operant.testing import check_task
 
 (TEMPLATE,) = load_suite("data_entry")

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from operant.agents.registry import make_agent
+from operant.apps import chromium
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.rollout.loop import run_episode
-from operant.tasks.setup import BROWSER
 from operant.tasks.suites import load_suite
 from operant.tasks.suites.launch.desk import CALCULATOR, EDITOR, TERMINAL
 from operant.tasks.template import Template
@@ -123,4 +123,4 @@ def test_the_browser_of_the_menu_starts_as_that_of_the_tasks_does() -> None:
 
     entry = resources.files("operant.desktop.files") / "shell/.local/share/applications/chromium.desktop"
     (line,) = [line for line in entry.read_text().splitlines() if line.startswith("Exec=")]
-    assert line.removeprefix("Exec=").split() == [*BROWSER, "%U"]
+    assert line.removeprefix("Exec=").split() == chromium.APP.argv("%U")

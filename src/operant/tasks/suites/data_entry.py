@@ -6,24 +6,17 @@ The values are on the screen, so that "Complete the data entry form" is instruct
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Criterion, FileContains
+from operant.apps.chromium import first_of
+from operant.apps.moves import Goal
+from operant.tasks.changes import Change
+from operant.tasks.criteria import FileContains
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.browser_moves import (
-    SITE,
-    BrowserTask,
-    fill,
-    found,
-    kept_list,
-    named,
-    press,
-)
-from operant.tasks.suites.core.browser_pages import field, form, listed, page, paragraph, table
 from operant.tasks.template import Params, Template
+from operant.tasks.website.browser_task import SITE, BrowserTask, found, kept_list
+from operant.tasks.website.form_fields import text_field, whole_form
+from operant.tasks.website.pages import form, listed, page, paragraph, table
 from operant.types import Action, Difficulty
 
 __all__ = ["TEMPLATES"]
@@ -31,6 +24,7 @@ __all__ = ["TEMPLATES"]
 LABELS = {"name": "Name", "email": "Email"}
 ROWS = 2
 SUBMIT = "Submit"
+RECORDS = f"{SITE}/lists/records.jsonl"
 
 
 class SimpleDataEntry(BrowserTask):
@@ -43,48 +37,32 @@ class SimpleDataEntry(BrowserTask):
         "Enter the rows of {title} into the form and submit each of them.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         names = draw.words(2 * ROWS, "names")
         rows = [
             {"name": f"{first} {last}", "email": f"{first}.{last}@example.org".lower()}
             for first, last in zip(names[::2], names[1::2], strict=True)
         ]
-        return {"title": draw.word("cities"), "rows": rows, "place": self.place(draw)}
+        return {"title": draw.word("cities"), "rows": rows}
 
     def pages(self, p: Params) -> Mapping[str, str]:
         shown = table(list(LABELS.values()), [[row[key] for key in LABELS] for row in p.rows])
-        fields = [field(label, key) for key, label in LABELS.items()]
+        fields = [text_field(label, "").html for label in LABELS.values()]
         entering = form("/lists/records/add", *fields, button=SUBMIT)
         return {"index": page(p.title, shown, paragraph("Submit each row once."), entering)}
 
-    def success(self, p: Params) -> Criterion:
+    def changes(self, p: Params) -> Sequence[Change]:
         """A part for each row, so that progress counts rows; the last one says that there is nothing else."""
-        path = f"{SITE}/lists/records.jsonl"
-        rows = [FileContains(path=path, text=listed([row]).strip()) for row in p.rows]
-        return AllOf(of=(*rows, kept_list("records", p.rows)))
-
-    def oracle(self, p: Params) -> Oracle:
-        return _Typist(tuple(p.rows))
+        exactly = kept_list("records", p.rows)
+        wrong = Action.fail("a row was submitted that is not in the table")
+        nothing_else = Change(Goal(found(exactly), lambda view: wrong), holds=[exactly])
+        return [*map(submitted, p.rows), nothing_else]
 
 
-@dataclass(frozen=True)
-class _Typist:
-    """Submits the first row that the site has not got."""
-
-    rows: Sequence[Mapping[str, str]]
-
-    def act(self, view: View) -> Action:
-        if found(kept_list("records", self.rows))(view):
-            return Action.done()
-        kept = view.read(f"{SITE}/lists/records.jsonl") or ""
-        row = next((row for row in self.rows if listed([row]) not in kept), None)
-        if row is None:
-            return Action.fail("a row was submitted that is not in the table")
-        for key, label in LABELS.items():
-            typed = fill(label, row[key])
-            if not typed.reached(view):
-                return typed.act(view)
-        return press(named("push button", SUBMIT)).act(view)
+def submitted(row: Mapping[str, str]) -> Change:
+    moves = whole_form([text_field(label, row[key]) for key, label in LABELS.items()], SUBMIT).moves
+    goal = Goal(lambda view: listed([row]) in (view.read(RECORDS) or ""), first_of(*moves))
+    return Change(goal, holds=[FileContains(path=RECORDS, text=listed([row]).strip())])
 
 
 TEMPLATES: list[Template] = [SimpleDataEntry()]

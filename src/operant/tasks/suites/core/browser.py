@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.moves import Milestone
+from operant.apps import chromium
+from operant.apps.chromium import follow, go_to, named, press
 from operant.apps.view import View
-from operant.tasks.criteria import Accessible, AllOf, Answer, Criterion, FileContains, Url
+from operant.tasks.changes import Change, answered
+from operant.tasks.criteria import Accessible, Url
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.browser_flows import FLOWS
-from operant.tasks.suites.core.browser_forms import FORMS
-from operant.tasks.suites.core.browser_moves import (
-    APP,
+from operant.tasks.template import Params, Template
+from operant.tasks.website.browser_task import (
     HOST,
     ORIGIN,
-    SITE,
     BrowserTask,
-    Pages,
-    fill,
+    is_at,
     kept_form,
-    named,
-    once,
-    path_of,
-    press,
-    shown,
-    tab,
+    on_site,
+    reached,
+    seen,
     visited,
 )
-from operant.tasks.suites.core.browser_pages import field, form, link, links, page, paragraph, sortable, table
-from operant.tasks.suites.core.browser_shops import SHOPS
-from operant.tasks.template import Params, Template
-from operant.types import Action, ActionKind, Difficulty
+from operant.tasks.website.form_fields import FormField, text_field, whole_form
+from operant.tasks.website.pages import form, link, links, page, paragraph, sortable, table
+from operant.types import Difficulty, Node
 
 __all__ = ["TEMPLATES"]
-
-ADDRESS_BAR = Action.key("ctrl", "l")
-NEW_TAB = Action.key("ctrl", "t")
-FIND = Action.key("ctrl", "f")
-
-
-def answer(text: object) -> Action:
-    return Action(ActionKind.ANSWER, text=str(text))
 
 
 class ClickLink(BrowserTask):
@@ -56,20 +41,16 @@ class ClickLink(BrowserTask):
         "Click {name}.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         names = draw.words(9)
-        return {"names": names, "name": draw.choice(names), "place": self.place(draw)}
+        return {"names": names, "name": draw.choice(names)}
 
     def pages(self, p: Params) -> Mapping[str, str]:
         index = page("Contents", links({name: f"/{name}" for name in p.names}))
         return {"index": index, **{name: page(name.title(), link("Contents", "/")) for name in p.names}}
 
-    def success(self, p: Params) -> Criterion:
-        return Url(url=f"{ORIGIN}/{p.name}")
-
-    def oracle(self, p: Params) -> Oracle:
-        follow = press(named("link", p.name))
-        return Pages(lambda view: path_of(view) == f"/{p.name}", {"/": [follow]})
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [reached(f"/{p.name}", {"/": [follow(p.name)]})]
 
 
 class GoToAddress(BrowserTask):
@@ -79,43 +60,19 @@ class GoToAddress(BrowserTask):
     difficulty = Difficulty.EASY
     instructions = ("Go to the address {address}.", "Show {address} in the browser.")
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         names = draw.words(3)
         numbers = draw.numbers(2, 10, 999)
-        address = f"{HOST}/{names[0]}/{numbers[0]}"
-        return {"names": names, "numbers": numbers, "address": address, "place": self.place(draw)}
+        return {"names": names, "numbers": numbers, "address": f"{HOST}/{names[0]}/{numbers[0]}"}
 
     def pages(self, p: Params) -> Mapping[str, str]:
         pages = {f"{name}/{number}": f"{name} {number}" for name in p.names for number in p.numbers}
         index = page("Welcome", paragraph("This site has many pages. None of them is linked from here."))
         return {"index": index, **{path: page(title.title()) for path, title in pages.items()}}
 
-    def success(self, p: Params) -> Criterion:
-        return Url(url=f"http://{p.address}")
-
-    def oracle(self, p: Params) -> Oracle:
-        path = p.address.removeprefix(HOST)
-        return _ToAddress(p.address, lambda view: path_of(view) == path)
-
-
-class _ToAddress:
-    """Types an address into the address bar, in a new tab if a page is to stay open."""
-
-    def __init__(self, address: str, there: Any, keep: str | None = None) -> None:
-        self.enter = Action.type(f"{address}\n")
-        self.there = there
-        self.keep = keep
-
-    def act(self, view: View) -> Action:
-        if self.there(view):
-            return Action.done()
-        if view.last == ADDRESS_BAR:
-            return self.enter
-        if view.last == self.enter:
-            return Action.wait()
-        if self.keep is not None and path_of(view) == self.keep:
-            return once(view, NEW_TAB)
-        return ADDRESS_BAR
+    def changes(self, p: Params) -> Sequence[Change]:
+        url = f"http://{p.address}"
+        return [Change(go_to(p.address, lambda view: chromium.location(view) == url), holds=[Url(url=url)])]
 
 
 class OpenInNewTab(BrowserTask):
@@ -128,9 +85,9 @@ class OpenInNewTab(BrowserTask):
         "Without closing this page, show {address} in another tab.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         first, name = draw.words(2)
-        return {"first": first, "name": name, "address": f"{HOST}/{name}", "place": self.place(draw)}
+        return {"first": first, "name": name, "address": f"{HOST}/{name}"}
 
     def pages(self, p: Params) -> Mapping[str, str]:
         return {
@@ -141,15 +98,15 @@ class OpenInNewTab(BrowserTask):
     def start(self, p: Params) -> tuple[str, ...]:
         return (f"/{p.first}",)
 
-    def success(self, p: Params) -> Criterion:
-        kept = Accessible(app=APP, role="page tab", name=p.first.title())
-        return AllOf(of=(Url(url=f"http://{p.address}"), kept))
+    def changes(self, p: Params) -> Sequence[Change]:
+        title = p.first.title()
 
-    def oracle(self, p: Params) -> Oracle:
-        def there(view: View) -> bool:
-            return path_of(view) == f"/{p.name}" and tab(view, p.first.title()) is not None
+        def both(view: View) -> bool:
+            return is_at(f"/{p.name}")(view) and chromium.tab(view, title) is not None
 
-        return _ToAddress(p.address, there, keep=f"/{p.first}")
+        kept = Accessible(app=chromium.APP.accessible_name, role="page tab", name=title)
+        goal = go_to(p.address, both, keep=f"{ORIGIN}/{p.first}")
+        return [Change(goal, holds=[Url(url=f"http://{p.address}"), kept])]
 
 
 class ReadPrice(BrowserTask):
@@ -162,7 +119,7 @@ class ReadPrice(BrowserTask):
         "Look up the price of {product} in {city} and report it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         cities, products = draw.words(4, "cities"), draw.words(10, "products")
         prices = [draw.numbers(len(products), 10, 999) for _ in cities]
         city, product = draw.random.randrange(4), draw.random.randrange(10)
@@ -173,7 +130,6 @@ class ReadPrice(BrowserTask):
             "city": cities[city],
             "product": products[product],
             "price": prices[city][product],
-            "place": self.place(draw),
         }
 
     def pages(self, p: Params) -> Mapping[str, str]:
@@ -183,16 +139,11 @@ class ReadPrice(BrowserTask):
             pages[city.lower()] = page(city, table(("Product", "Price"), rows), links({"All shops": "/"}))
         return pages
 
-    def success(self, p: Params) -> Criterion:
-        seen = FileContains(path=f"{SITE}/visits.txt", text=f"{p.city.lower()}\n")
-        return AllOf(of=(Answer(text=str(p.price), numeric=True), seen))
-
-    def oracle(self, p: Params) -> Oracle:
-        pages = {
-            f"/{city.lower()}": [press(named("link", "All shops"))] for city in p.cities if city != p.city
-        }
-        seen = lambda view: path_of(view) == f"/{p.city.lower()}"  # noqa: E731
-        return Pages(seen, {**pages, "/": [press(named("link", p.city))]}, finish=answer(p.price))
+    def changes(self, p: Params) -> Sequence[Change]:
+        shop = p.city.lower()
+        others = {f"/{city.lower()}": [follow("All shops")] for city in p.cities if city != p.city}
+        read = on_site(is_at(f"/{shop}"), {**others, "/": [follow(p.city)]})
+        return [Change(read, holds=[seen(shop)]), answered(str(p.price), numeric=True)]
 
 
 class FindOnPage(BrowserTask):
@@ -205,32 +156,25 @@ class FindOnPage(BrowserTask):
         "Search this long page for {person} and report the number of the room.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         people = [
             f"{name} {surname}" for name in draw.words(12, "names") for surname in draw.words(8, "surnames")
         ]
         draw.random.shuffle(people)
         rooms = draw.numbers(len(people), 100, 999)
         chosen = draw.random.randrange(40, len(people))
-        rows = list(zip(people, rooms, strict=True))
-        return {"rows": rows, "person": people[chosen], "room": rooms[chosen], "place": self.place(draw)}
+        return {
+            "rows": list(zip(people, rooms, strict=True)),
+            "person": people[chosen],
+            "room": rooms[chosen],
+        }
 
     def pages(self, p: Params) -> Mapping[str, str]:
         return {"index": page("Rooms", *(paragraph(f"{person}: room {room}") for person, room in p.rows))}
 
-    def success(self, p: Params) -> Criterion:
-        return Answer(text=str(p.room), numeric=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        def seen(view: View) -> bool:
-            return any(p.person in node.name for node in shown(view, "static"))
-
-        def act(view: View) -> Action:
-            if view.last == FIND:
-                return Action.type(p.person)
-            return Action.wait() if view.last == Action.type(p.person) else FIND
-
-        return Pages(seen, {"/": [Milestone("found", seen, act)]}, finish=answer(p.room))
+    def changes(self, p: Params) -> Sequence[Change]:
+        find = chromium.find_text(p.person)
+        return [Change(on_site(find.done, {"/": [find]})), answered(str(p.room), numeric=True)]
 
 
 class SortTable(BrowserTask):
@@ -243,8 +187,9 @@ class SortTable(BrowserTask):
         "Sort the {topic} table by {column}, the {first} first. Leave the other table as it is.",
         "In the table of the {topic}, click {column} until the {first} comes first.",
     )
+    heads = ("Product", "Price", "Amount")
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         topics = draw.words(2, "topics")
         rows = [
             [
@@ -263,32 +208,31 @@ class SortTable(BrowserTask):
             "column": draw.choice(("Price", "Amount")),
             "order": order,
             "first": "smallest" if order == "ascending" else "largest",
-            "place": self.place(draw),
         }
 
     def pages(self, p: Params) -> Mapping[str, str]:
         parts = []
         for topic, rows in zip(p.topics, p.rows, strict=True):
-            parts += [f"<h2>{topic}</h2>", sortable(topic, ("Product", "Price", "Amount"), rows)]
+            parts += [f"<h2>{topic}</h2>", sortable(topic, self.heads, rows)]
         return {"index": page("Costs", *parts)}
 
-    def success(self, p: Params) -> Criterion:
+    def changes(self, p: Params) -> Sequence[Change]:
+        head = f"{p.topic}, {p.column}"
+        is_sorted = named("column header", f"{head}, {p.order}")
+
+        def sorter(view: View) -> Node | None:
+            heads = chromium.shown(view, "column header")
+            return next((node.children[0] for node in heads if node.name.startswith(head)), None)
+
         other = next(topic for topic in p.topics if topic != p.topic)
-        heads = [
-            f"{p.topic}, {p.column}, {p.order}",
-            *(f"{other}, {name}" for name in ("Product", "Price", "Amount")),
+        names = [f"{head}, {p.order}", *(f"{other}, {name}" for name in self.heads)]
+        app = chromium.APP.accessible_name
+        return [
+            Change(
+                on_site(lambda view: is_sorted(view) is not None, {"/": [press(sorter)]}),
+                holds=[Accessible(app=app, role="column header", name=name) for name in names],
+            )
         ]
-        return AllOf(of=tuple(Accessible(app=APP, role="column header", name=head) for head in heads))
-
-    def oracle(self, p: Params) -> Oracle:
-        def head(view: View) -> Any:
-            start = f"{p.topic}, {p.column}"
-            return next((node for node in shown(view, "column header") if node.name.startswith(start)), None)
-
-        def is_sorted(view: View) -> bool:
-            return bool(shown(view, "column header", f"{p.topic}, {p.column}, {p.order}"))
-
-        return Pages(is_sorted, {"/": [press(lambda view: (node := head(view)) and node.children[0])]})
 
 
 class ReadMessage(BrowserTask):
@@ -303,7 +247,7 @@ class ReadMessage(BrowserTask):
         "log out and report it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         user, *senders = draw.words(7, "names")
         codes = draw.numbers(len(senders), 1000, 9999)
         chosen = draw.random.randrange(len(senders))
@@ -314,17 +258,14 @@ class ReadMessage(BrowserTask):
             "codes": codes,
             "sender": senders[chosen],
             "code": codes[chosen],
-            "place": self.place(draw),
         }
 
+    def login(self, p: Params) -> FormField:
+        fields = [text_field("Name", p.user), text_field("Password", p.password, hidden=True)]
+        return whole_form(fields, "Log in")
+
     def pages(self, p: Params) -> Mapping[str, str]:
-        login = form(
-            "/forms/login",
-            field("Name", "name"),
-            field("Password", "password", kind="password"),
-            button="Log in",
-            onward="/desk",
-        )
+        login = form("/forms/login", self.login(p).html, button="Log in", onward="/desk")
         members, out = "<!--members-->", links({"Log out": "/goodbye"})
         inbox = links({f"From {sender}": f"/from-{sender.lower()}" for sender in p.senders})
         pages = {
@@ -344,36 +285,19 @@ class ReadMessage(BrowserTask):
     def kept(self, p: Params) -> Mapping[str, str]:
         return {"account.json": kept_form("login", {"name": p.user, "password": p.password}).text}
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(
-            of=(
-                Answer(text=str(p.code), numeric=True),
-                FileContains(path=f"{SITE}/visits.txt", text=f"from-{p.sender.lower()}\n"),
-                Url(url=f"{ORIGIN}/goodbye"),
-            )
-        )
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         message = f"from-{p.sender.lower()}"
         pages = {
-            "/": [
-                fill("Name", p.user),
-                fill("Password", p.password, "password text"),
-                press(named("push button", "Log in")),
-            ],
-            "/refused": [_follow("Try again")],
-            "/desk": [_follow("Messages")],
-            "/messages": [_follow(f"From {p.sender}")],
-            f"/{message}": [_follow("Log out")],
-            "/goodbye": [_follow("Log in again")],
+            "/": self.login(p).moves,
+            "/refused": [follow("Try again")],
+            "/desk": [follow("Messages")],
+            "/messages": [follow(f"From {p.sender}")],
+            f"/{message}": [follow("Log out")],
+            "/goodbye": [follow("Log in again")],
         }
-        return Pages(
-            lambda view: path_of(view) == "/goodbye" and visited(view, message), pages, finish=answer(p.code)
-        )
-
-
-def _follow(text: str) -> Milestone:
-    return press(named("link", text))
+        read = on_site(lambda view: is_at("/goodbye")(view) and visited(view, message), pages)
+        left = Change(read, holds=[seen(message), Url(url=f"{ORIGIN}/goodbye")])
+        return [left, answered(str(p.code), numeric=True)]
 
 
 TEMPLATES: tuple[type[Template], ...] = (
@@ -384,7 +308,4 @@ TEMPLATES: tuple[type[Template], ...] = (
     FindOnPage,
     SortTable,
     ReadMessage,
-    *FORMS,
-    *FLOWS,
-    *SHOPS,
 )

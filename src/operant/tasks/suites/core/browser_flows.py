@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.moves import Milestone
+from operant.apps import chromium
+from operant.apps.chromium import button, first_of, follow, press
+from operant.apps.moves import Goal
 from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Criterion, FileEquals
+from operant.tasks.changes import Change
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.browser_forms import button
-from operant.tasks.suites.core.browser_moves import (
-    COPY,
+from operant.tasks.template import Params, Template
+from operant.tasks.website.browser_task import (
+    SITE,
     BrowserTask,
-    Pages,
-    choose,
-    copied,
-    fill,
     found,
     kept_form,
     kept_list,
-    named,
-    once,
-    pasted,
-    path_of,
-    press,
-    tab,
-    tick,
+    written_down,
 )
-from operant.tasks.suites.core.browser_pages import (
-    box,
-    field,
-    form,
-    links,
-    page,
-    paragraph,
-    radio,
-    select,
-    table,
+from operant.tasks.website.form_fields import (
+    FormField,
+    check_boxes,
+    drop_down,
+    hidden,
+    radio_buttons,
+    text_field,
+    whole_form,
 )
-from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty
+from operant.tasks.website.pages import form, links, listed, page, paragraph, table
+from operant.types import Action, Difficulty, Node
 
-__all__ = ["FLOWS"]
+__all__ = ["TEMPLATES"]
 
 
 class BookTrip(BrowserTask):
@@ -59,7 +48,7 @@ class BookTrip(BrowserTask):
     )
     ways = ("train", "bus", "plane")
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         cities, extras = draw.words(7, "cities"), draw.words(5, "topics")
         before, city = draw.sample(cities, 2)
         one, two = draw.sample(extras, 2)
@@ -75,81 +64,43 @@ class BookTrip(BrowserTask):
             "one": one,
             "two": two,
             "note": draw.phrase(2),
-            "place": self.place(draw),
         }
+
+    def steps(self, p: Params) -> Mapping[str, FormField]:
+        """The title of each step, and its form."""
+        steps = {
+            "Who travels?": [text_field("Name", p.name), text_field("Surname", p.surname)],
+            "Where to?": [
+                drop_down("City", p.cities, p.city, p.before),
+                text_field("Nights", p.nights),
+                radio_buttons("Travel by", self.ways, p.way, name="way"),
+            ],
+            "What else?": [check_boxes("extra", p.extras, after=(p.one, p.two)), text_field("Note", p.note)],
+        }
+        whole = {title: whole_form(fields, "Next") for title, fields in steps.items()}
+        return {**whole, "Is this right?": whole_form([hidden("book", "yes")], "Book")}
 
     def pages(self, p: Params) -> Mapping[str, str]:
-        again = links({"Start again": "/"})
+        again, pages = links({"Start again": "/"}), {}
+        for number, (title, fields) in enumerate(self.steps(p).items(), 1):
+            submit, onward = ("Book", "/booked") if number == 4 else ("Next", f"/step-{number + 1}")
+            step = form(f"/forms/step-{number}", fields.html, button=submit, onward=onward)
+            pages["index" if number == 1 else f"step-{number}"] = page(title, step, again * (number > 1))
+        return {**pages, "booked": page("Thank you", paragraph("The trip is booked."), again)}
 
-        def step(number: int, *parts: str) -> str:
-            return form(f"/forms/step-{number}", *parts, button="Next", onward=f"/step-{number + 1}")
+    def changes(self, p: Params) -> Sequence[Change]:
+        forms = list(self.steps(p).values())
+        wanted = [kept_form(f"step-{number}", form.values) for number, form in enumerate(forms, 1)]
 
-        return {
-            "index": page("Who travels?", step(1, field("Name", "name"), field("Surname", "surname"))),
-            "step-2": page(
-                "Where to?",
-                step(
-                    2,
-                    select("City", "city", p.cities, p.before),
-                    field("Nights", "nights"),
-                    radio("Travel by", "way", self.ways),
-                ),
-                again,
-            ),
-            "step-3": page(
-                "What else?",
-                step(3, *(box(extra, "extra") for extra in p.extras), field("Note", "note")),
-                again,
-            ),
-            "step-4": page(
-                "Is this right?",
-                form(
-                    "/forms/step-4",
-                    '<input type=hidden name=book value="yes">',
-                    button="Book",
-                    onward="/booked",
-                ),
-                again,
-            ),
-            "booked": page("Thank you", paragraph("The trip is booked."), again),
-        }
+        def right(count: int) -> Goal:
+            """The steps before are as they should be."""
+            return follow("Start again", lambda view: all(found(one)(view) for one in wanted[:count]))
 
-    def steps(self, p: Params) -> list[FileEquals]:
-        extras = [extra for extra in p.extras if extra in (p.one, p.two)]
-        return [
-            kept_form("step-1", {"name": p.name, "surname": p.surname}),
-            kept_form("step-2", {"city": p.city, "nights": str(p.nights), "way": p.way}),
-            kept_form("step-3", {"extra": ", ".join(extras), "note": p.note}),
-            kept_form("step-4", {"book": "yes"}),
-        ]
-
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=tuple(self.steps(p)))
-
-    def oracle(self, p: Params) -> Oracle:
-        filled = [found(step) for step in self.steps(p)]
-
-        def right(steps: int) -> Milestone:
-            """Everything before is as it should be."""
-            return press(
-                named("link", "Start again"), lambda view: all(step(view) for step in filled[:steps])
-            )
-
-        boxes = [tick(extra, extra in (p.one, p.two)) for extra in p.extras]
         pages = {
-            "/": [fill("Name", p.name), fill("Surname", p.surname), button("Next")],
-            "/step-2": [
-                right(1),
-                choose("City", p.city),
-                fill("Nights", str(p.nights)),
-                tick(p.way, role="radio button"),
-                button("Next"),
-            ],
-            "/step-3": [right(2), *boxes, fill("Note", p.note), button("Next")],
-            "/step-4": [right(3), button("Book")],
-            "/booked": [press(named("link", "Start again"))],
+            f"/step-{count + 1}" if count else "/": [right(count), *form.moves]
+            for count, form in enumerate(forms)
         }
-        return Pages(lambda view: all(step(view) for step in filled), pages)
+        return [written_down(wanted, {**pages, "/booked": [follow("Start again")]})]
 
 
 class InviteGuests(BrowserTask):
@@ -164,61 +115,49 @@ class InviteGuests(BrowserTask):
     )
     menus = ("none", "fish", "meat", "vegan")
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         rows = [
             {"name": name, "city": city, "menu": draw.choice(self.menus[1:])}
             for name, city in zip(draw.words(3, "names"), draw.words(3, "cities"), strict=True)
         ]
-        guests = "; ".join(f"{row['name']}, {row['city']}, {row['menu']}" for row in rows)
-        return {"rows": rows, "guests": guests, "place": self.place(draw)}
+        return {"rows": rows, "guests": "; ".join(", ".join(row.values()) for row in rows)}
+
+    def guest(self, name: str = "", city: str = "", menu: str = "") -> FormField:
+        """The form for a guest."""
+        fields = [text_field("Name", name), text_field("City", city)]
+        return whole_form([*fields, drop_down("Menu", self.menus, menu, self.menus[0])], "Add")
 
     def pages(self, p: Params) -> Mapping[str, str]:
-        add = form(
-            "/lists/guests/add",
-            field("Name", "name"),
-            field("City", "city"),
-            select("Menu", "menu", self.menus, self.menus[0]),
-            button="Add",
-            onward="/",
-        )
+        add = form("/lists/guests/add", self.guest().html, button="Add", onward="/")
         send = form("/lists/guests/close", button="Send the list", onward="/sent")
         return {
             "index": page("Guests", add, send, "<h2>The list</h2>", "<!--removable guests-->"),
             "sent": page("The list is sent", links({"Guests": "/"})),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return kept_list("guests-closed", p.rows)
+    def changes(self, p: Params) -> Sequence[Change]:
+        wanted = [listed([row]).strip() for row in p.rows]
 
-    def oracle(self, p: Params) -> Oracle:
-        def listed(view: View) -> list[str]:
-            return (view.read(kept_list("guests", p.rows).path) or "").splitlines()
+        def guests(view: View) -> list[str]:
+            return (view.read(f"{SITE}/lists/guests.jsonl") or "").splitlines()
 
-        lines = [kept_list("guests", [row]).text.strip() for row in p.rows]
-
-        def wrong(view: View) -> Any:
-            unwanted = [index for index, line in enumerate(listed(view)) if line not in lines]
+        def wrong(view: View) -> Node | None:
             buttons = [
-                node
-                for node in view.widgets("push button", app="Chromium")
-                if node.name.startswith("Remove ")
+                node for node in chromium.shown(view, "push button") if node.name.startswith("Remove ")
             ]
-            return buttons[unwanted[0]] if unwanted and unwanted[0] < len(buttons) else None
+            unwanted = (n for n, guest in enumerate(guests(view)) if guest not in wanted)
+            return dict(enumerate(buttons)).get(next(unwanted, -1))
 
-        clean = press(wrong, lambda view: all(line in lines for line in listed(view)), "no wrong guest")
-        add = [added(row, line, listed) for row, line in zip(p.rows, lines, strict=True)]
-        pages = {"/": [clean, *add, button("Send the list")], "/sent": [press(named("link", "Guests"))]}
-        return Pages(found(kept_list("guests-closed", p.rows)), pages)
+        def is_added(line: str) -> chromium.Holds:
+            return lambda view: line in guests(view)
 
-
-def added(row: Mapping[str, str], line: str, listed: Any) -> Milestone:
-    """A guest is on the list."""
-    moves = [fill("Name", row["name"]), fill("City", row["city"]), choose("Menu", row["menu"]), button("Add")]
-
-    def act(view: View) -> Action:
-        return next(move for move in moves if not move.reached(view)).act(view)
-
-    return Milestone(row["name"], lambda view: line in listed(view), act)
+        clean = press(wrong, lambda view: all(guest in wanted for guest in guests(view)))
+        added = [
+            Goal(is_added(line), first_of(*self.guest(**row).moves))
+            for row, line in zip(p.rows, wanted, strict=True)
+        ]
+        pages = {"/": [clean, *added, button("Send the list")], "/sent": [follow("Guests")]}
+        return [written_down(kept_list("guests-closed", p.rows), pages)]
 
 
 class TransferNumbers(BrowserTask):
@@ -231,22 +170,16 @@ class TransferNumbers(BrowserTask):
         "Fill in the report in the other tab: it needs the stock of {spoken}. Then send it.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         products = draw.words(9, "products")
         stock = dict(zip(products, map(str, draw.numbers(9, 100, 9999)), strict=True))
         wanted = draw.sample(products, 3)
-        return {
-            "stock": stock,
-            "wanted": wanted,
-            "spoken": f"{wanted[0]}, {wanted[1]} and {wanted[2]}",
-            "place": self.place(draw),
-        }
+        return {"stock": stock, "wanted": wanted, "spoken": f"{wanted[0]}, {wanted[1]} and {wanted[2]}"}
 
     def pages(self, p: Params) -> Mapping[str, str]:
-        rows = list(p.stock.items())
-        fields = [field(product.title(), product) for product in p.wanted]
+        fields = [text_field(product.title(), "").html for product in p.wanted]
         return {
-            "stock": page("Stock", table(("Product", "Stock"), rows)),
+            "stock": page("Stock", table(("Product", "Stock"), list(p.stock.items()))),
             "report": page("Report", form("/forms/report", *fields, button="Send", onward="/sent")),
             "sent": page("Report sent", links({"Back to the form": "/report"})),
         }
@@ -254,54 +187,31 @@ class TransferNumbers(BrowserTask):
     def start(self, p: Params) -> tuple[str, ...]:
         return ("/stock", "/report")
 
-    def success(self, p: Params) -> Criterion:
-        return kept_form("report", {product: p.stock[product] for product in p.wanted})
+    def changes(self, p: Params) -> Sequence[Change]:
+        numbers = {product: p.stock[product] for product in p.wanted}
+        copies = [chromium.copied(number) for number in numbers.values()]
+        pastes = [chromium.pasted(product.title(), number) for product, number in numbers.items()]
 
-    def oracle(self, p: Params) -> Oracle:
-        return _Transfer(p, found(kept_form("report", {product: p.stock[product] for product in p.wanted})))
+        def fetched(paste: Goal, copy: Goal) -> Goal:
+            """On the form: paste the number, or go and copy it."""
+            return Goal(
+                paste.done,
+                lambda view: paste.act(view) if copy.done(view) else chromium.to_tab(view, "Stock"),
+            )
 
+        def fetch(view: View) -> Action:
+            have = next((index for index, copy in enumerate(copies) if copy.done(view)), None)
+            # The form is out of sight: what was just copied goes there, what was copied before is there.
+            if have is not None and view.last in (chromium.COPY, Action.wait()):
+                return chromium.to_tab(view, "Report")
+            return copies[0 if have is None else (have + 1) % len(copies)].act(view)
 
-class _Transfer:
-    """Looks at the form to see which numbers it has, fetches the next one, and brings it there."""
-
-    def __init__(self, p: Params, done: Any) -> None:
-        self.done = done
-        self.fields = [pasted(product.title(), p.stock[product]) for product in p.wanted]
-        self.copies = [copied(p.stock[product], named("static", p.stock[product])) for product in p.wanted]
-        self.send = button("Send")
-        self.back = press(named("link", "Back to the form"))
-
-    def act(self, view: View) -> Action:
-        if self.done(view):
-            return Action.done()
-        path = path_of(view)
-        if path == "/sent":
-            return self.back.act(view)
-        if path == "/report":
-            return self.fill_in(view)
-        if path == "/stock":
-            return self.fetch(view)
-        return Action.wait()
-
-    def fill_in(self, view: View) -> Action:
-        for paste, copy in zip(self.fields, self.copies, strict=True):
-            if not paste.reached(view):
-                return paste.act(view) if copy.reached(view) else to_tab(view, "Stock")
-        return self.send.act(view)
-
-    def fetch(self, view: View) -> Action:
-        """The form is out of sight: what was just copied goes there, what was copied before is there."""
-        have = next((index for index, copy in enumerate(self.copies) if copy.reached(view)), None)
-        if have is None:
-            return self.copies[0].act(view)
-        if view.last in (COPY, Action.wait()):
-            return to_tab(view, "Report")
-        return self.copies[(have + 1) % len(self.copies)].act(view)
+        pages = {
+            "/report": [*map(fetched, pastes, copies), button("Send")],
+            "/stock": [Goal(lambda view: False, fetch)],
+            "/sent": [follow("Back to the form")],
+        }
+        return [written_down(kept_form("report", numbers), pages)]
 
 
-def to_tab(view: View, title: str) -> Action:
-    widget = tab(view, title)
-    return once(view, view.click(widget)) if widget else Action.wait()
-
-
-FLOWS: tuple[type[Template], ...] = (BookTrip, InviteGuests, TransferNumbers)
+TEMPLATES: tuple[type[Template], ...] = (BookTrip, InviteGuests, TransferNumbers)

@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from operant.apps.moves import Milestone
-from operant.tasks.criteria import Criterion
+from operant.apps.chromium import carried, follow
+from operant.tasks.changes import Change
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.browser_moves import (
-    BrowserTask,
-    Pages,
-    choose,
-    copied,
-    fill,
-    found,
-    kept_form,
-    named,
-    pasted,
-    press,
-    tick,
-)
-from operant.tasks.suites.core.browser_pages import (
-    box,
-    field,
-    form,
-    links,
-    page,
-    paragraph,
-    radio,
-    select,
-    table,
-)
 from operant.tasks.template import Params, Template
+from operant.tasks.website.browser_task import BrowserTask, kept_form, written_down
+from operant.tasks.website.form_fields import (
+    FormField,
+    check_boxes,
+    drop_down,
+    radio_buttons,
+    text_field,
+    whole_form,
+)
+from operant.tasks.website.pages import form, links, page, paragraph, table
 from operant.types import Difficulty
 
-__all__ = ["FORMS", "button"]
-
-
-def button(name: str) -> Milestone:
-    return press(named("push button", name))
+__all__ = ["TEMPLATES"]
 
 
 class OneForm(BrowserTask):
@@ -50,35 +32,24 @@ class OneForm(BrowserTask):
     submit = "Save"
     title = "Settings"
 
-    def fields(self, p: Params) -> Sequence[str]:
-        """The parts of the form."""
+    def fields(self, p: Params) -> Sequence[FormField]:
+        """The parts of the form, before and after."""
         raise NotImplementedError
 
-    def wanted(self, p: Params) -> Mapping[str, str]:
-        """What is to be submitted."""
-        raise NotImplementedError
-
-    def moves(self, p: Params) -> Sequence[Milestone]:
-        """How the oracle fills it in."""
-        raise NotImplementedError
+    def above(self, p: Params) -> str:
+        """What the form shows above its fields."""
+        return ""
 
     def pages(self, p: Params) -> Mapping[str, str]:
-        return {
-            "index": page(
-                self.title, form("/forms/form", *self.fields(p), button=self.submit, onward="/saved")
-            ),
-            "saved": page("Thank you", paragraph("It is saved."), links({"Back to the form": "/"})),
-        }
+        fields = whole_form(self.fields(p), self.submit).html
+        parts = form("/forms/form", self.above(p), fields, button=self.submit, onward="/saved")
+        saved = page("Thank you", paragraph("It is saved."), links({"Back to the form": "/"}))
+        return {"index": page(self.title, parts), "saved": saved}
 
-    def success(self, p: Params) -> Criterion:
-        return kept_form("form", self.wanted(p))
-
-    def oracle(self, p: Params) -> Oracle:
-        pages = {
-            "/": [*self.moves(p), button(self.submit)],
-            "/saved": [press(named("link", "Back to the form"))],
-        }
-        return Pages(found(kept_form("form", self.wanted(p))), pages)
+    def changes(self, p: Params) -> Sequence[Change]:
+        whole = whole_form(self.fields(p), self.submit)
+        pages = {"/": whole.moves, "/saved": [follow("Back to the form")]}
+        return [written_down(kept_form("form", whole.values), pages)]
 
 
 class FillField(OneForm):
@@ -91,7 +62,7 @@ class FillField(OneForm):
         "Put {text} into {label} and save the form.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         labels = draw.sample(("Title", "Place", "Owner", "Remark"), 4)
         values = [draw.phrase(2), draw.word("cities"), draw.word("names")]
         return {
@@ -100,18 +71,11 @@ class FillField(OneForm):
             "label": labels[0],
             "text": draw.phrase(3),
             "order": draw.sample(labels, 4),
-            "place": self.place(draw),
         }
 
-    def fields(self, p: Params) -> Sequence[str]:
-        return [field(label, label.lower(), p.values.get(label, "")) for label in p.order]
-
-    def wanted(self, p: Params) -> Mapping[str, str]:
-        values = {**p.values, p.label: p.text}
-        return {label.lower(): value for label, value in values.items()}
-
-    def moves(self, p: Params) -> Sequence[Milestone]:
-        return [fill(label, value) for label, value in {**p.values, p.label: p.text}.items()]
+    def fields(self, p: Params) -> Sequence[FormField]:
+        after = {**p.values, p.label: p.text}
+        return [text_field(label, after[label], p.values.get(label, "")) for label in p.order]
 
 
 class TickBoxes(OneForm):
@@ -124,22 +88,13 @@ class TickBoxes(OneForm):
         "Subscribe to {one} and {two}, too: tick the boxes and save.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         topics = draw.words(8, "topics")
         one, two, before = draw.sample(topics, 3)
-        return {"topics": topics, "one": one, "two": two, "before": before, "place": self.place(draw)}
+        return {"topics": topics, "one": one, "two": two, "before": before}
 
-    def fields(self, p: Params) -> Sequence[str]:
-        return [box(topic, "topic", topic == p.before) for topic in p.topics]
-
-    def chosen(self, p: Params) -> list[str]:
-        return [topic for topic in p.topics if topic in (p.one, p.two, p.before)]
-
-    def wanted(self, p: Params) -> Mapping[str, str]:
-        return {"topic": ", ".join(self.chosen(p))}
-
-    def moves(self, p: Params) -> Sequence[Milestone]:
-        return [tick(topic, topic in self.chosen(p)) for topic in p.topics]
+    def fields(self, p: Params) -> Sequence[FormField]:
+        return [check_boxes("topic", p.topics, after=(p.one, p.two, p.before), before=[p.before])]
 
 
 class ChooseOption(OneForm):
@@ -152,28 +107,15 @@ class ChooseOption(OneForm):
         "Set the {end} to {city} in the drop-down list, and save.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         cities = draw.words(7, "cities")
         start, target, city = draw.sample(cities, 3)
-        return {
-            "cities": cities,
-            "before": {"Start": start, "Target": target},
-            "end": draw.choice(("Start", "Target")),
-            "city": city,
-            "place": self.place(draw),
-        }
+        before = {"Start": start, "Target": target}
+        return {"cities": cities, "before": before, "end": draw.choice(("Start", "Target")), "city": city}
 
-    def fields(self, p: Params) -> Sequence[str]:
-        return [select(label, label.lower(), p.cities, city) for label, city in p.before.items()]
-
-    def ends(self, p: Params) -> dict[str, str]:
-        return {**p.before, p.end: p.city}
-
-    def wanted(self, p: Params) -> Mapping[str, str]:
-        return {label.lower(): city for label, city in self.ends(p).items()}
-
-    def moves(self, p: Params) -> Sequence[Milestone]:
-        return [choose(label, city) for label, city in self.ends(p).items()]
+    def fields(self, p: Params) -> Sequence[FormField]:
+        after = {**p.before, p.end: p.city}
+        return [drop_down(label, p.cities, after[label], before) for label, before in p.before.items()]
 
 
 class SendMessage(OneForm):
@@ -185,26 +127,18 @@ class SendMessage(OneForm):
         "Send a message with this form. Name: {name}. City: {city}. Subject: {subject}. Message: {message}.",
         "Fill in the form (name {name}, city {city}, subject {subject}, message {message}) and send it.",
     )
-    labels = ("Name", "City", "Subject", "Message")
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         return {
             "name": f"{draw.word('names')} {draw.word('surnames')}",
             "city": draw.word("cities"),
             "subject": f"{draw.word('topics')} {draw.number(10, 99)}",
             "message": draw.phrase(3),
-            "order": draw.sample(self.labels, 4),
-            "place": self.place(draw),
+            "order": draw.sample(("Name", "City", "Subject", "Message"), 4),
         }
 
-    def fields(self, p: Params) -> Sequence[str]:
-        return [field(label, label.lower()) for label in p.order]
-
-    def wanted(self, p: Params) -> Mapping[str, str]:
-        return {label.lower(): getattr(p, label.lower()) for label in self.labels}
-
-    def moves(self, p: Params) -> Sequence[Milestone]:
-        return [fill(label, getattr(p, label.lower())) for label in p.order]
+    def fields(self, p: Params) -> Sequence[FormField]:
+        return [text_field(label, getattr(p, label.lower())) for label in p.order]
 
 
 class ChangeProfile(OneForm):
@@ -220,7 +154,7 @@ class ChangeProfile(OneForm):
     )
     ways = ("post", "courier", "pickup")
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         cities, topics = draw.words(6, "cities"), draw.words(5, "topics")
         on, off, kept = draw.sample(topics, 3)
         way_before, way = draw.sample(self.ways, 2)
@@ -238,27 +172,14 @@ class ChangeProfile(OneForm):
             "kept": kept,
             "way_before": way_before,
             "way": way,
-            "place": self.place(draw),
         }
 
-    def fields(self, p: Params) -> Sequence[str]:
+    def fields(self, p: Params) -> Sequence[FormField]:
         return [
-            field("Nickname", "nickname", p.nick_before),
-            select("City", "city", p.cities, p.city_before),
-            radio("Delivery", "delivery", self.ways, p.way_before),
-            *(box(topic, "topic", topic in (p.off, p.kept)) for topic in p.topics),
-        ]
-
-    def wanted(self, p: Params) -> Mapping[str, str]:
-        topics = [topic for topic in p.topics if topic in (p.on, p.kept)]
-        return {"nickname": p.nick, "city": p.city, "delivery": p.way, "topic": ", ".join(topics)}
-
-    def moves(self, p: Params) -> Sequence[Milestone]:
-        return [
-            fill("Nickname", p.nick),
-            choose("City", p.city),
-            tick(p.way, role="radio button"),
-            *(tick(topic, topic in (p.on, p.kept)) for topic in p.topics),
+            text_field("Nickname", p.nick, p.nick_before),
+            drop_down("City", p.cities, p.city, p.city_before),
+            radio_buttons("Delivery", self.ways, p.way, p.way_before),
+            check_boxes("topic", p.topics, after=(p.on, p.kept), before=(p.off, p.kept)),
         ]
 
 
@@ -272,41 +193,25 @@ class CopyCodes(OneForm):
         "Check in with two codes from the list: first that of {one}, second that of {two}.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         names = draw.words(6, "names")
         letters = [draw.random.choice("ABCDEFGHJKLM") + draw.random.choice("NPQRSTUVWXYZ") for _ in names]
         codes = [f"{pair}{n}" for pair, n in zip(letters, draw.numbers(6, 1000, 9999), strict=True)]
         one, two = draw.sample(names, 2)
-        return {
-            "codes": dict(zip(names, codes, strict=True)),
-            "one": one,
-            "two": two,
-            "place": self.place(draw),
-        }
+        return {"codes": dict(zip(names, codes, strict=True)), "one": one, "two": two}
 
-    def fields(self, p: Params) -> Sequence[str]:
-        rows = [(name, code) for name, code in p.codes.items()]
-        return [table(("Name", "Code"), rows), field("First code", "first"), field("Second code", "second")]
+    def above(self, p: Params) -> str:
+        return table(("Name", "Code"), list(p.codes.items()))
 
-    def wanted(self, p: Params) -> Mapping[str, str]:
-        return {"first": p.codes[p.one], "second": p.codes[p.two]}
-
-    def moves(self, p: Params) -> Sequence[Milestone]:
+    def fields(self, p: Params) -> Sequence[FormField]:
+        codes = {"First code": p.codes[p.one], "Second code": p.codes[p.two]}
         return [
-            carried("First code", p.codes[p.one]),
-            carried("Second code", p.codes[p.two]),
+            replace(text_field(label, code, name=label.split()[0].lower()), moves=[carried(label, code)])
+            for label, code in codes.items()
         ]
 
 
-def carried(label: str, text: str) -> Milestone:
-    """Copy a word of the page into a field of the same page."""
-    copy, paste = copied(text, named("static", text)), pasted(label, text)
-    return Milestone(
-        paste.name, paste.reached, lambda view: (paste if copy.reached(view) else copy).act(view)
-    )
-
-
-FORMS: tuple[type[Template], ...] = (
+TEMPLATES: tuple[type[Template], ...] = (
     FillField,
     TickBoxes,
     ChooseOption,

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.moves import Milestone
+from operant.apps import chromium
+from operant.apps.chromium import button, follow, named, press, tick
+from operant.apps.moves import Goal
 from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Criterion, FileContains
+from operant.tasks.changes import Change
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.browser_moves import (
+from operant.tasks.template import Params, Template
+from operant.tasks.website.browser_task import (
     SITE,
     BrowserTask,
-    Holds,
-    Pages,
     found,
     kept_form,
     kept_list,
-    named,
-    press,
-    shown,
-    tick,
+    on_site,
+    seen,
     visited,
+    written_down,
 )
-from operant.tasks.suites.core.browser_pages import (
-    add_button,
-    form,
-    links,
-    listed,
-    page,
-    paragraph,
-    table,
-)
-from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty
+from operant.tasks.website.pages import add_button, form, links, listed, page, paragraph, table
+from operant.types import Action, Difficulty, Node
 
-__all__ = ["SHOPS"]
+__all__ = ["TEMPLATES"]
 
 
 class FillCart(BrowserTask):
@@ -49,7 +39,7 @@ class FillCart(BrowserTask):
         "Buy {spoken}: add them to the cart one by one, then go to the cart and check out.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         products = draw.words(9, "products")
         amounts = dict(zip(draw.sample(products, 3), draw.sample((2, 2, 3), 3), strict=True))
         one, two, three = (f"{amount} {product}" for product, amount in amounts.items())
@@ -58,7 +48,6 @@ class FillCart(BrowserTask):
             "prices": draw.numbers(9, 10, 99),
             "amounts": amounts,
             "spoken": f"{one}, {two} and {three}",
-            "place": self.place(draw),
         }
 
     def pages(self, p: Params) -> Mapping[str, str]:
@@ -73,13 +62,7 @@ class FillCart(BrowserTask):
             "thanks": page("Thank you", paragraph("It is on its way."), links({"Shop": "/"})),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return kept_list("cart-closed", self.rows(p))
-
-    def rows(self, p: Params) -> list[dict[str, str]]:
-        return [{"product": product} for product, amount in p.amounts.items() for _ in range(amount)]
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         def missing(view: View) -> dict[str, int]:
             """How many of each are not in the cart yet; negative if there are too many."""
             lines = (view.read(f"{SITE}/lists/cart.jsonl") or "").splitlines()
@@ -90,29 +73,26 @@ class FillCart(BrowserTask):
 
         def add(view: View) -> Action:
             # The same click twice in a row would look like one that had no effect, so take turns.
-            wanted = sorted(
-                (product for product, n in missing(view).items() if n > 0), key=lambda x: -missing(view)[x]
-            )
-            clicks = [press(named("push button", f"Add {product}")).act(view) for product in wanted]
+            left = {product: n for product, n in missing(view).items() if n > 0}
+            wanted = sorted(left, key=lambda product: -left[product])
+            clicks = [button(f"Add {product}").act(view) for product in wanted]
             return next((click for click in clicks if click.point is not None), clicks[0])
 
-        full = Milestone("all in the cart", lambda view: not any(n > 0 for n in missing(view).values()), add)
-        right = lambda view: not any(missing(view).values())  # noqa: E731
-        unwanted = lambda view: next(  # noqa: E731
-            (
-                node
-                for node in shown(view, "push button")
-                if any(node.name == f"Remove {product}" for product, n in missing(view).items() if n < 0)
-            ),
-            None,
-        )
-        none_missing = press(named("link", "Shop"), full.reached)
+        def unwanted(view: View) -> Node | None:
+            names = {f"Remove {product}" for product, n in missing(view).items() if n < 0}
+            return next((node for node in chromium.shown(view, "push button") if node.name in names), None)
+
+        def full(view: View) -> bool:
+            return not any(n > 0 for n in missing(view).values())
+
+        right = press(unwanted, lambda view: not any(missing(view).values()))
         pages = {
-            "/": [full, press(named("link", "Cart"))],
-            "/cart": [none_missing, press(unwanted, right), press(named("push button", "Check out"))],
-            "/thanks": [press(named("link", "Shop"))],
+            "/": [Goal(full, add), follow("Cart")],
+            "/cart": [follow("Shop", full), right, button("Check out")],
+            "/thanks": [follow("Shop")],
         }
-        return Pages(found(kept_list("cart-closed", self.rows(p))), pages)
+        bought = [{"product": product} for product, amount in p.amounts.items() for _ in range(amount)]
+        return [written_down(kept_list("cart-closed", bought), pages)]
 
 
 class LeafThrough(BrowserTask):
@@ -126,14 +106,14 @@ class LeafThrough(BrowserTask):
     )
     last = 10
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         # Pages of different length, so that Next is not always at the same place.
         pages = [[draw.phrase(2) for _ in range(4 + number % 3)] for number in range(self.last)]
         item = " ".join((draw.word("adjectives"), draw.word()))
         pages = [[other for other in one if other != item] for one in pages]
         number = draw.random.randint(6, 8)
         pages[number].insert(draw.random.randint(0, 3), item)
-        return {"catalogue": pages, "item": item, "number": number, "place": self.place(draw)}
+        return {"catalogue": pages, "item": item, "number": number}
 
     def pages(self, p: Params) -> Mapping[str, str]:
         pages = {"reserved": page("Reserved", links({"Catalogue": "/"}))}
@@ -148,20 +128,13 @@ class LeafThrough(BrowserTask):
             pages[name] = page(f"Catalogue, page {number + 1}", table(("Item", ""), rows), links(around))
         return pages
 
-    def success(self, p: Params) -> Criterion:
-        return kept_form("reserved", {"item": p.item})
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         pages = {}
         for number in range(self.last):
-            way = "Next" if number < p.number else "Previous"
-            move = (
-                press(named("link", way))
-                if number != p.number
-                else press(named("push button", f"Reserve {p.item}"))
-            )
+            onward = follow("Next" if number < p.number else "Previous")
+            move = onward if number != p.number else button(f"Reserve {p.item}")
             pages[f"/page-{number + 1}" if number else "/"] = [move]
-        return Pages(found(kept_form("reserved", {"item": p.item})), pages)
+        return [written_down(kept_form("reserved", {"item": p.item}), pages)]
 
 
 class CheapestShop(BrowserTask):
@@ -174,53 +147,45 @@ class CheapestShop(BrowserTask):
         "Look at every shop, find out which one has the cheapest {product}, and buy them there.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         cities, products = draw.words(4, "cities"), draw.words(6, "products")
         prices = [draw.numbers(4, 10, 999) for _ in products]
         chosen = draw.random.randrange(len(products))
-        cheapest = min(zip(prices[chosen], cities, strict=True))[1]
         return {
             "cities": cities,
             "products": products,
             "prices": prices,
             "product": products[chosen],
-            "cheapest": cheapest,
-            "place": self.place(draw),
+            "cheapest": min(zip(prices[chosen], cities, strict=True))[1],
         }
 
     def pages(self, p: Params) -> Mapping[str, str]:
+        def buy(product: str, city: str) -> str:
+            return add_button("/forms/bought", "bought", f"{product} in {city}", f"Buy {product}", "Buy")
+
         pages = {"index": page("Shops", links({city: f"/{city.lower()}" for city in p.cities}))}
         for index, city in enumerate(p.cities):
             rows = [
-                (product, str(prices[index]), _buy(product, city))
+                (product, str(prices[index]), buy(product, city))
                 for product, prices in zip(p.products, p.prices, strict=True)
             ]
             pages[city.lower()] = page(city, table(("Product", "Price", ""), rows), links({"All shops": "/"}))
         return pages
 
-    def success(self, p: Params) -> Criterion:
-        seen = [FileContains(path=f"{SITE}/visits.txt", text=f"{city.lower()}\n") for city in p.cities]
-        return AllOf(of=(kept_form("bought", {"bought": f"{p.product} in {p.cheapest}"}), *seen))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         def unseen(view: View) -> list[str]:
             return [city for city in p.cities if not visited(view, city.lower())]
 
-        def next_shop(view: View) -> Any:
+        def next_shop(view: View) -> Node | None:
             return named("link", (unseen(view) or [p.cheapest])[0])(view)
 
-        done = found(kept_form("bought", {"bought": f"{p.product} in {p.cheapest}"}))
-        elsewhere = press(named("link", "All shops"))
-        compare = press(named("link", "All shops"), lambda view: not unseen(view))
-        buy = press(named("push button", f"Buy {p.product}"))
-        pages = {f"/{city.lower()}": [elsewhere] for city in p.cities}
-        pages[f"/{p.cheapest.lower()}"] = [compare, buy]
+        bought = kept_form("bought", {"bought": f"{p.product} in {p.cheapest}"})
+        compared = follow("All shops", lambda view: not unseen(view))
+        pages = {f"/{city.lower()}": [follow("All shops")] for city in p.cities}
+        pages[f"/{p.cheapest.lower()}"] = [compared, button(f"Buy {p.product}")]
         pages["/"] = [press(next_shop)]
-        return Pages(lambda view: done(view) and not unseen(view), pages)
-
-
-def _buy(product: str, city: str) -> str:
-    return add_button("/forms/bought", "bought", f"{product} in {city}", f"Buy {product}", "Buy")
+        goal = on_site(lambda view: found(bought)(view) and not unseen(view), pages)
+        return [Change(goal, holds=[bought, *(seen(city.lower()) for city in p.cities)])]
 
 
 class DeleteMessages(BrowserTask):
@@ -234,7 +199,7 @@ class DeleteMessages(BrowserTask):
         "Tidy up the inbox: the messages of {one} and {two} can go, all others stay.",
     )
 
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+    def drawn(self, draw: Draw) -> Mapping[str, Any]:
         one, two, *others = draw.words(5, "names")
         senders = [one] * 4 + [two] * 3 + [draw.choice(others) for _ in range(5)]
         days = draw.numbers(len(senders), 100, 999)
@@ -245,7 +210,7 @@ class DeleteMessages(BrowserTask):
         draw.random.shuffle(rows)
         # The site sorts its lists; numbers first, they come in no order of senders.
         mixed = [{"about": f"{row['number']} {row['subject']}", "from": row["from"]} for row in rows]
-        return {"one": one, "two": two, "rows": mixed, "place": self.place(draw)}
+        return {"one": one, "two": two, "rows": mixed}
 
     def pages(self, p: Params) -> Mapping[str, str]:
         inbox = form("/lists/inbox/remove", "<!--tickable inbox-->", button="Delete", onward="/")
@@ -254,27 +219,18 @@ class DeleteMessages(BrowserTask):
     def kept(self, p: Params) -> Mapping[str, str]:
         return {"lists/inbox.jsonl": listed(p.rows)}
 
-    def remaining(self, p: Params) -> list[dict[str, str]]:
-        return [row for row in p.rows if row["from"] not in (p.one, p.two)]
+    def changes(self, p: Params) -> Sequence[Change]:
+        remaining = [row for row in p.rows if row["from"] not in (p.one, p.two)]
 
-    def success(self, p: Params) -> Criterion:
-        return kept_list("inbox", self.remaining(p))
+        def ticked(row: dict[str, str]) -> Goal:
+            """The box of a message is as it should be; one that was deleted already needs no tick."""
+            move, line = tick(", ".join(row.values()), row not in remaining), listed([row])
+            inbox = f"{SITE}/lists/inbox.jsonl"
+            return Goal(lambda view: line not in (view.read(inbox) or "") or move.done(view), move.act)
 
-    def oracle(self, p: Params) -> Oracle:
         rows = sorted(p.rows, key=lambda row: listed([row]))
-        ticks = [tick(", ".join(row.values()), row not in self.remaining(p)) for row in rows]
-
-        def gone(row: dict[str, str]) -> Holds:
-            return lambda view: listed([row]) not in (view.read(f"{SITE}/lists/inbox.jsonl") or "")
-
-        # A message that was deleted already needs no tick.
-        moves = [_unless(gone(row), move) for row, move in zip(rows, ticks, strict=True)]
-        pages = {"/": [*moves, press(named("push button", "Delete"))]}
-        return Pages(found(kept_list("inbox", self.remaining(p))), pages)
+        pages = {"/": [*map(ticked, rows), button("Delete")]}
+        return [written_down(kept_list("inbox", remaining), pages)]
 
 
-def _unless(needless: Holds, move: Milestone) -> Milestone:
-    return Milestone(move.name, lambda view: needless(view) or move.reached(view), move.act)
-
-
-SHOPS: tuple[type[Template], ...] = (FillCart, LeafThrough, CheapestShop, DeleteMessages)
+TEMPLATES: tuple[type[Template], ...] = (FillCart, LeafThrough, CheapestShop, DeleteMessages)
