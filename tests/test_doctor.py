@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from operant.cli import main
-from operant.doctor import Check, Machine, Status, can_run, examine
+from operant.doctor import Check, CheckStatus, Machine, can_run, examine
 from operant.doctor.checks import GB, MB
-from operant.doctor.machine import Answer
+from operant.doctor.machine import CommandResult
 
 PROGRAMS = (
     *("bwrap", "Xvfb", "xkbcomp", "openbox", "dbus-daemon", "xclip", "python3", "apt-get"),
@@ -46,7 +46,7 @@ class Invented:
     room: dict[str, int] = field(default_factory=lambda: {"/dev/shm": GB, "/tmp": 50 * GB})
     files: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, CommandResult] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=lambda: {"numpy": "2.0", "xcffib": "1.13"})
     required: Sequence[str] = REQUIREMENTS
     ran: list[tuple[Sequence[str], bool]] = field(default_factory=list)
@@ -69,9 +69,9 @@ class Invented:
     def environ(self, name: str) -> str | None:
         return self.variables.get(name)
 
-    def run(self, command: Sequence[str], *, as_desktop: bool = False) -> Answer:
+    def run(self, command: Sequence[str], *, as_desktop: bool = False) -> CommandResult:
         self.ran.append((command, as_desktop))
-        return self.answers.get(command[0].rpartition("/")[2], Answer(0, ""))
+        return self.answers.get(command[0].rpartition("/")[2], CommandResult(0, ""))
 
     def package(self, name: str) -> str | None:
         return self.packages.get(name)
@@ -88,7 +88,7 @@ def look(machine: Machine, name: str) -> Check:
 def test_a_healthy_machine_can_run_desktops() -> None:
     checks = examine(Invented())
     assert can_run(checks)
-    assert {check.name for check in checks if check.status is not Status.OK} == {
+    assert {check.name for check in checks if check.status is not CheckStatus.OK} == {
         "live screen",
         "gpu",
         "extra vlm",
@@ -112,7 +112,7 @@ def test_a_missing_part_of_a_desktop_stops_it(program: str, fix: str) -> None:
     machine.programs.discard(program)
     machine.paths.discard(f"/usr/libexec/{program}")
     check = look(machine, program)
-    assert (check.status, check.fix, check.required) == (Status.MISSING, fix, True)
+    assert (check.status, check.fix, check.required) == (CheckStatus.MISSING, fix, True)
     assert not can_run(examine(machine))
 
 
@@ -121,7 +121,7 @@ def test_a_missing_application_does_not(program: str) -> None:
     machine = Invented()
     machine.programs.remove(program)
     check = look(machine, program)
-    assert (check.status, check.fix) == (Status.MISSING, f"sudo apt-get install -y {program}")
+    assert (check.status, check.fix) == (CheckStatus.MISSING, f"sudo apt-get install -y {program}")
     assert can_run(examine(machine))
 
 
@@ -142,7 +142,7 @@ def test_without_apt_no_apt_command_is_given() -> None:
 
 def test_the_sandbox_is_really_tried_as_the_user_of_desktops() -> None:
     machine = Invented()
-    assert look(machine, "user namespaces").status is Status.OK
+    assert look(machine, "user namespaces").status is CheckStatus.OK
     (tried,) = ((command, as_desktop) for command, as_desktop in machine.ran if "bwrap" in command[0])
     assert "--unshare-all" in tried[0]
     assert tried[1]
@@ -176,11 +176,11 @@ def test_the_sandbox_is_really_tried_as_the_user_of_desktops() -> None:
 def test_forbidden_user_namespaces_are_told_apart(
     files: Mapping[str, str], paths: set[str], fix: str
 ) -> None:
-    machine = Invented(answers={"bwrap": Answer(1, "bwrap: setting up uid map: Permission denied")})
+    machine = Invented(answers={"bwrap": CommandResult(1, "bwrap: setting up uid map: Permission denied")})
     machine.files.update(files)
     machine.paths |= paths
     check = look(machine, "user namespaces")
-    assert check.status is Status.MISSING
+    assert check.status is CheckStatus.MISSING
     assert check.detail == "bwrap: setting up uid map: Permission denied"
     assert check.fix is not None
     assert check.fix.startswith(fix)
@@ -189,7 +189,7 @@ def test_forbidden_user_namespaces_are_told_apart(
 
 def test_a_hidden_proc_is_known_by_what_bwrap_says() -> None:
     said = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted"
-    check = look(Invented(answers={"bwrap": Answer(1, said)}), "user namespaces")
+    check = look(Invented(answers={"bwrap": CommandResult(1, said)}), "user namespaces")
     assert check.fix is not None
     assert "systempaths=unconfined" in check.fix
 
@@ -205,33 +205,38 @@ def change(**values: object) -> Callable[[Invented], None]:
 @pytest.mark.parametrize(
     ("harm", "name", "status", "fix"),
     [
-        (change(python=(3, 9, 2)), "python", Status.MISSING, "PYTHON="),
+        (change(python=(3, 9, 2)), "python", CheckStatus.MISSING, "PYTHON="),
         (
-            change(answers={"python3": Answer(1, "3.8")}),
+            change(answers={"python3": CommandResult(1, "3.8")}),
             "desktop python",
-            Status.MISSING,
+            CheckStatus.MISSING,
             "install -y python3",
         ),
-        (change(paths={"/tmp"}), "shared memory", Status.MISSING, "sudo mount -t tmpfs"),
-        (change(read_only={"/dev/shm"}), "shared memory", Status.MISSING, "sudo chmod 1777 /dev/shm"),
-        (change(room={"/dev/shm": 64 * MB, "/tmp": GB}), "shared memory", Status.WARN, "remount,size=1G"),
-        (change(read_only={"/tmp"}), "temporary files", Status.MISSING, "TMPDIR"),
-        (change(room={"/dev/shm": GB, "/tmp": 10 * MB}), "temporary files", Status.MISSING, "TMPDIR"),
-        (change(room={"/dev/shm": GB, "/tmp": 500 * MB}), "temporary files", Status.WARN, "TMPDIR"),
-        (change(open_files=256), "open files", Status.WARN, "ulimit -n 4096"),
-        (change(packages={"xcffib": "1.13"}), "numpy", Status.MISSING, "-m pip install -e ."),
+        (change(paths={"/tmp"}), "shared memory", CheckStatus.MISSING, "sudo mount -t tmpfs"),
+        (change(read_only={"/dev/shm"}), "shared memory", CheckStatus.MISSING, "sudo chmod 1777 /dev/shm"),
+        (
+            change(room={"/dev/shm": 64 * MB, "/tmp": GB}),
+            "shared memory",
+            CheckStatus.WARN,
+            "remount,size=1G",
+        ),
+        (change(read_only={"/tmp"}), "temporary files", CheckStatus.MISSING, "TMPDIR"),
+        (change(room={"/dev/shm": GB, "/tmp": 10 * MB}), "temporary files", CheckStatus.MISSING, "TMPDIR"),
+        (change(room={"/dev/shm": GB, "/tmp": 500 * MB}), "temporary files", CheckStatus.WARN, "TMPDIR"),
+        (change(open_files=256), "open files", CheckStatus.WARN, "ulimit -n 4096"),
+        (change(packages={"xcffib": "1.13"}), "numpy", CheckStatus.MISSING, "-m pip install -e ."),
         (
             change(packages={"numpy": "1.20", "xcffib": "1.13"}),
             "numpy",
-            Status.MISSING,
+            CheckStatus.MISSING,
             "-m pip install -e .",
         ),
-        (change(required=()), "packages", Status.WARN, "-m pip install -e ."),
-        (change(variables={"DISPLAY": ":7"}), "live screen", Status.WARN, "unset DISPLAY"),
+        (change(required=()), "packages", CheckStatus.WARN, "-m pip install -e ."),
+        (change(variables={"DISPLAY": ":7"}), "live screen", CheckStatus.WARN, "unset DISPLAY"),
     ],
 )
 def test_every_other_lack_has_its_fix(
-    harm: Callable[[Invented], None], name: str, status: Status, fix: str
+    harm: Callable[[Invented], None], name: str, status: CheckStatus, fix: str
 ) -> None:
     machine = Invented()
     harm(machine)
@@ -239,41 +244,41 @@ def test_every_other_lack_has_its_fix(
     assert check.status is status
     assert check.fix is not None
     assert fix in check.fix
-    assert can_run(examine(machine)) is (status is not Status.MISSING)
+    assert can_run(examine(machine)) is (status is not CheckStatus.MISSING)
 
 
 def test_elsewhere_than_on_linux_it_says_so_and_asks_nothing_else_of_the_system() -> None:
     machine = Invented(system="darwin", programs=set(), paths=set())
     checks = examine(machine)
     assert not can_run(checks)
-    assert look(machine, "linux").status is Status.MISSING
+    assert look(machine, "linux").status is CheckStatus.MISSING
     assert not {check.name for check in checks} & {"bwrap", "shared memory"}
 
 
 def test_a_gpu_that_torch_cannot_use_is_a_warning() -> None:
-    card = Answer(0, "NVIDIA A100")
+    card = CommandResult(0, "NVIDIA A100")
     machine = Invented(answers={"nvidia-smi": card}, packages={"torch": "2.13.0+cpu"})
     machine.programs.add("nvidia-smi")
     check = look(machine, "gpu")
-    assert check.status is Status.WARN
+    assert check.status is CheckStatus.WARN
     assert check.fix is not None
     assert "TORCH=" in check.fix
     machine.packages["torch"] = "2.13.0+cu130"
-    assert look(machine, "gpu").status is Status.OK
+    assert look(machine, "gpu").status is CheckStatus.OK
 
 
 def test_an_extra_is_there_when_all_of_its_packages_are() -> None:
     machine = Invented()
     missing = look(machine, "extra vlm")
-    assert (missing.status, missing.required) == (Status.MISSING, False)
+    assert (missing.status, missing.required) == (CheckStatus.MISSING, False)
     machine.packages["torch"] = "2.13.0+cpu"
-    assert look(machine, "extra vlm").status is Status.OK
+    assert look(machine, "extra vlm").status is CheckStatus.OK
 
 
 def test_what_the_doctor_asks_for_is_what_set_up_installs() -> None:
     listed = (Path(__file__).parents[1] / "requirements" / "apt.txt").read_text(encoding="utf-8")
     installed = {line.partition("#")[0].strip() for line in listed.splitlines()} - {""}
-    machine = Invented(programs={"apt-get"}, paths=set(), answers={"python3": Answer(1, "")})
+    machine = Invented(programs={"apt-get"}, paths=set(), answers={"python3": CommandResult(1, "")})
     fixes = " ".join(check.fix or "" for check in examine(machine))
     asked = set(re.findall(r"apt-get install -y (\S+)", fixes))
     assert asked

@@ -19,7 +19,7 @@ class OperantError(Exception):
         return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
 
 
-# What somebody handed us.
+# What was handed in.
 
 
 class ConfigError(OperantError):
@@ -269,7 +269,7 @@ class BadCheckpoint(OperantError):
 
 
 class NotApproved(OperantError):
-    """Somebody declined an action on the live screen, or nobody approved it in time."""
+    """An action on the live screen was declined, or not approved in time."""
 
 
 class TrainingBusy(OperantError):

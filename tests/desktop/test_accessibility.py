@@ -11,7 +11,7 @@ import pytest
 
 from operant.desktop.accessibility import ACCESSIBLE, Accessibility, Application
 from operant.desktop.atspi import role_name
-from operant.desktop.bus import BusError, Call
+from operant.desktop.bus import BusCall, BusError
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Action, Button, Caret, Node, Point
@@ -53,7 +53,7 @@ def test_roles_are_those_that_the_application_names(desktop: SandboxDesktop, wha
     assert len(widgets) > 20
     to = app.destination
     asked = [
-        Call(to, one.path, ACCESSIBLE, member, answer=kind)
+        BusCall(to, one.path, ACCESSIBLE, member, answer=kind)
         for one in widgets
         for member, kind in (("GetRole", "u"), ("GetRoleName", "s"))
     ]
@@ -77,10 +77,10 @@ def test_siblings_are_in_the_applications_order(desktop: SandboxDesktop, what: s
 
     def compare(node: Node, path: str) -> int:
         (children,) = app.link.call(
-            Call(app.destination, path, ACCESSIBLE, "GetChildren", answer="a(so)"), deadline
+            BusCall(app.destination, path, ACCESSIBLE, "GetChildren", answer="a(so)"), deadline
         )
         calls = [
-            Call(app.destination, child, ACCESSIBLE, member, answer=kind)
+            BusCall(app.destination, child, ACCESSIBLE, member, answer=kind)
             for _, child in children
             for member, kind in (("GetRoleName", "s"), ("GetState", "au"))
         ]

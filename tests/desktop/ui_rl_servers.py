@@ -13,7 +13,7 @@ import uvicorn
 from operant.config.desktop import DesktopConfig
 from operant.service.desktops.app import guard_settings
 from operant.service.desktops.ui_rl import create_ui_rl_app
-from operant.service.desktops.ui_rl_sessions import Sessions, session_types
+from operant.service.desktops.ui_rl_sessions import UIRLSessions, session_types
 from operant.service.server import listen
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 
@@ -33,7 +33,7 @@ class UiRlTestServer:
         factory: Callable[[DesktopConfig], Any] = FakeDesktop.factory,
         **options: Any,
     ) -> None:
-        self.sessions = Sessions(
+        self.sessions = UIRLSessions(
             count,
             session_types(FAKE_TEMPLATES),
             SIZE,

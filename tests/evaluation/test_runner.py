@@ -18,7 +18,7 @@ from operant.agents.oracle import OracleAgent
 from operant.config.desktop import DesktopConfig
 from operant.errors import ConfigError, DesktopDied, ResultsError, SandboxUnavailable, TaskError
 from operant.evaluation.plan import Asked, plan_episodes
-from operant.evaluation.run import Run, Settings, find_runs
+from operant.evaluation.run import Run, RunSettings, find_runs
 from operant.evaluation.summary import lines_of, summarise
 from operant.rollout.store import read_episode
 from operant.tasks.criteria.base import Criterion, Verdict, World
@@ -89,7 +89,7 @@ def test_a_new_fingerprint_is_another_agent(play: Play, tasks: list[Task]) -> No
 
 
 def test_two_evaluations_do_not_write_into_one_directory(tmp_path: Path, tasks: list[Task]) -> None:
-    settings = Settings("noop")
+    settings = RunSettings("noop")
     with (
         Run.open(tmp_path, settings, tasks),
         pytest.raises(ResultsError, match="another evaluation"),
@@ -106,7 +106,7 @@ def test_a_directory_that_can_not_be_written_is_told_before_anything_starts(
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(ResultsError, match="can't be written"),
-        Run.open(tmp_path / "file", Settings("noop"), tasks),
+        Run.open(tmp_path / "file", RunSettings("noop"), tasks),
     ):
         pass
 
@@ -334,7 +334,7 @@ def test_two_tasks_of_one_id_are_an_error() -> None:
 def test_an_episode_that_was_asked_for_and_is_not_there_counts(
     play: Play, tasks: list[Task], tmp_path: Path
 ) -> None:
-    with Run.open(tmp_path / "results", Settings("oracle", privileged=True, act_s=5.0), tasks):
+    with Run.open(tmp_path / "results", RunSettings("oracle", privileged=True, act_s=5.0), tasks):
         pass
     run = play("oracle", tasks[:2]).run
     summary = summarise(run, lines_of(run))
@@ -344,7 +344,7 @@ def test_an_episode_that_was_asked_for_and_is_not_there_counts(
 
 
 def test_a_run_file_can_not_point_outside(tmp_path: Path, tasks: list[Task]) -> None:
-    with Run.open(tmp_path, Settings("noop"), tasks[:1]) as run:
+    with Run.open(tmp_path, RunSettings("noop"), tasks[:1]) as run:
         path = run.directory / "run.json"
     path.write_text(path.read_text().replace('"panel/', '"../../panel/'))
     with pytest.raises(ResultsError, match="not below"):

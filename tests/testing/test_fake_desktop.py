@@ -21,7 +21,7 @@ from operant.errors import (
 )
 from operant.testing.fake_apps import FakeApp
 from operant.testing.fake_desktop import Delays, FakeDesktop
-from operant.testing.widgets import Button as PushButton
+from operant.testing.widgets import ButtonWidget
 from operant.types import Action, ActionKind, Button, Caret, Node, Point, Size
 
 
@@ -294,7 +294,7 @@ def test_an_application_of_ones_own() -> None:
             self.presses += 1
 
         def layout(self) -> None:
-            self.widgets = [PushButton("More", (10, 10, 80, 30), self.press)]
+            self.widgets = [ButtonWidget("More", (10, 10, 80, 30), self.press)]
 
     desktop = FakeDesktop(apps={"counter": Counter})
     desktop.launch("counter")

@@ -21,7 +21,7 @@ __all__ = ["card", "files", "hint_for", "pull", "push"]
 
 ADAPTER_CONFIG = "adapter_config.json"
 CARD = "README.md"
-BLANK = "[More Information Needed]"  # what PEFT leaves in a card that nobody wrote
+BLANK = "[More Information Needed]"  # what PEFT leaves in a card without text
 FAILURES = (OSError, ValueError, errors.HTTPError)  # type: ignore[attr-defined]
 
 
@@ -40,7 +40,7 @@ def files(checkpoint: Path) -> dict[str, Path]:
 
 
 def card(checkpoint: Path, repo: str, training: Mapping[str, Any] | None = None) -> str:
-    """The card: the one beside the model if somebody wrote it, or one that says what is known.
+    """The card: the one beside the model if there is one, or one that says what is known.
 
     ``training`` are the settings of the run, if they are known.
     """
@@ -72,7 +72,7 @@ def card(checkpoint: Path, repo: str, training: Mapping[str, Any] | None = None)
         "## Results",
         "None are given. `operant eval` makes them, with their number of episodes and interval.",
         "## Limits",
-        "It acts on whatever desktop it is given. Run it in a sandbox, or with somebody who approves its actions.",
+        "It acts on whatever desktop it is given. Run it in a sandbox, or with a person who approves its actions.",
     ]
     return str(ModelCard(f"---\n{data.to_yaml()}\n---\n\n" + "\n\n".join(lines) + "\n"))
 

@@ -71,7 +71,7 @@ def measure_desktop(
         result["accessibility_p50_ms"] = median([_ms(desktop.accessibility) for _ in range(times(30))])
         progress("frames and clicks")
         desktop.reset()
-        calculator = Calculator.open(desktop)
+        calculator = CalculatorProbe.open(desktop)
         result["frame_p50_ms"] = median([_ms(desktop.frame) for _ in range(times(200))])
         hands = desktop._open().input
         result["click_p50_ms"] = median(
@@ -105,14 +105,14 @@ def measure_desktop(
 
 
 @dataclass(frozen=True)
-class Calculator:
+class CalculatorProbe:
     """Galculator's window and three of its buttons: two digits, and the one that clears them now and then."""
 
     digits: tuple[Point, Point]
     clear: Point
 
     @classmethod
-    def open(cls, desktop: SandboxDesktop) -> Calculator:
+    def open(cls, desktop: SandboxDesktop) -> CalculatorProbe:
         desktop.launch("galculator")
         tree = desktop.accessibility()
 
@@ -160,7 +160,7 @@ def _steps_together(count: int, steps: int) -> float:
 
         def drive() -> None:
             with pool.lease() as desktop:
-                calculator = Calculator.open(desktop)
+                calculator = CalculatorProbe.open(desktop)
                 gate.wait()
                 for index in range(steps):
                     desktop.perform(calculator.click(index))
@@ -216,7 +216,7 @@ def _against_pyautogui(count: int, python: str | None) -> dict[str, Any]:
         note = "not measured: no interpreter with pyautogui and mss; `make bench` sets one up"
         return {"vs_pyautogui_mss_click_frame": None, "pyautogui": {"note": note}}
     with SandboxDesktop(DesktopConfig(isolated=False)) as desktop:
-        calculator = Calculator.open(desktop)
+        calculator = CalculatorProbe.open(desktop)
         settled = median([_ms(partial(desktop.perform, calculator.click(i))) for i in range(3 * count)])
         # Like for like: neither of them waits for the screen.
         at_once = median(
@@ -259,7 +259,7 @@ def measure_density(progress: Progress, *, count: int = 64, steps: int = 5) -> d
         progress("memory")
         megabytes = [sum(desktop.memory().values()) for desktop in desktops]
         progress(f"stepping {count} desktops in turn")
-        calculators = [Calculator.open(desktop) for desktop in desktops]
+        calculators = [CalculatorProbe.open(desktop) for desktop in desktops]
         began = time.perf_counter()
         for index in range(steps):
             for desktop, calculator in zip(desktops, calculators, strict=True):

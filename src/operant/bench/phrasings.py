@@ -105,7 +105,7 @@ def measure_phrasings(
     deterministic: bool = False,
     phrasings: Sequence[Phrasing] = PHRASINGS,
 ) -> dict[str, Any]:
-    """Each phrasing so many times, each time on a desktop that nobody has used, ``desktops`` requests at once."""
+    """Each phrasing so many times, each time on a fresh desktop, ``desktops`` requests at once."""
     asked = [(phrasing, *SUMS[turn % len(SUMS)]) for turn in range(repeats) for phrasing in phrasings]
     done = 0
     counting = threading.Lock()

@@ -126,7 +126,7 @@ def _measure_stream(url: str, seconds: float) -> dict[str, Any]:
 
 
 def _measure_idle(url: str, pid: int, seconds: float) -> float:
-    """Of one core: the service and all of its desktops, leased and with an application, while nobody asks."""
+    """Of one core: the service and all of its desktops, leased and with an application, without requests."""
     with httpx.Client(base_url=url, timeout=60.0) as client:
         for _ in range(IDLE_DESKTOPS):
             client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).raise_for_status()

@@ -49,7 +49,7 @@ def demo(
         start = "start a sandboxed desktop (X server, window manager, bus, panel, icons)"
         desktop = log.timed(start, lambda: _shown(SandboxDesktop(DesktopConfig(profile="full"))))
         with desktop:
-            film = Film(desktop)
+            film = DemoFilm(desktop)
             total = _by_itself(desktop, console, agent, log, film)
             _write_note(desktop, log, film, total)
             log.timed("read Mousepad's widgets from outside (accessibility)", desktop.accessibility)
@@ -93,7 +93,7 @@ def _shown(desktop: SandboxDesktop) -> SandboxDesktop:
     return desktop
 
 
-def _by_itself(desktop: SandboxDesktop, console: Any, agent: Any, log: Log, film: Film) -> str:
+def _by_itself(desktop: SandboxDesktop, console: Any, agent: Any, log: Log, film: DemoFilm) -> str:
     """Let the shipped agent do what it is asked for; returns what the calculator shows then."""
     from operant.envs.task_environment import TaskEnvironment
     from operant.rollout.loop import run_episode
@@ -121,7 +121,7 @@ def _by_itself(desktop: SandboxDesktop, console: Any, agent: Any, log: Log, film
     return RESULT if result.success else "unknown"
 
 
-def _write_note(desktop: SandboxDesktop, log: Log, film: Film, total: str) -> None:
+def _write_note(desktop: SandboxDesktop, log: Log, film: DemoFilm, total: str) -> None:
     """Open an editor and type the result into a line with characters that no keyboard layout has."""
     from operant.types import Action
 
@@ -146,7 +146,7 @@ class Log:
         return result
 
 
-class Film:
+class DemoFilm:
     """The frames after each action, as they will be shown; also a recorder of what an agent does."""
 
     def __init__(self, desktop: SandboxDesktop) -> None:

@@ -134,7 +134,7 @@ def serve(
         from operant.service.desktops.app import guard_settings
         from operant.service.desktops.host import DesktopHost
         from operant.service.desktops.server import serve_desktops, serve_ui_rl
-        from operant.service.desktops.ui_rl_sessions import Sessions, session_types
+        from operant.service.desktops.ui_rl_sessions import UIRLSessions, session_types
     except ImportError as error:
         raise MissingDependency(
             f"serving desktops needs packages that are not installed ({error.name})",
@@ -151,7 +151,7 @@ def serve(
     parts = dict.fromkeys([*suite_parts(suite or "core"), "data_entry"])
     offered = [template for part in parts for template in load_suite(part)]
     first = session_type or "simple_data_entry"
-    sessions = Sessions(desktops, session_types(offered), screen, default_type=first, idle_s=idle)
+    sessions = UIRLSessions(desktops, session_types(offered), screen, default_type=first, idle_s=idle)
     serve_ui_rl(sessions, config, level=log_level.upper())
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from operant.doctor import Check, Status, ThisMachine, can_run, examine
+from operant.doctor import Check, CheckStatus, ThisMachine, can_run, examine
 
 app = typer.Typer()
 
@@ -46,17 +46,17 @@ def _show(checks: list[Check], ok: bool) -> None:
         line = Text.assemble((f"{word:8}", style), f" {check.name:{width}}  ", (check.detail, "dim"))
         # Lines are not wrapped, so that a command can be copied whole.
         console.print(line, soft_wrap=True)
-        if check.fix and check.status is not Status.OK:
+        if check.fix and check.status is not CheckStatus.OK:
             console.print(Text.assemble(" " * (width + 11), ("fix: ", "bold"), check.fix), soft_wrap=True)
     console.print()
     if ok:
         console.print(Text("Desktops can run on this machine.", "green"))
     else:
-        missing = sum(c.required and c.status is Status.MISSING for c in checks)
+        missing = sum(c.required and c.status is CheckStatus.MISSING for c in checks)
         console.print(Text(f"Desktops can't run on this machine yet: {missing} missing.", "bold red"))
 
 
 def _word(check: Check) -> tuple[str, str]:
-    if check.status is Status.MISSING:
+    if check.status is CheckStatus.MISSING:
         return ("MISSING", "bold red") if check.required else ("absent", "yellow")
-    return (check.status.value, "green" if check.status is Status.OK else "yellow")
+    return (check.status.value, "green" if check.status is CheckStatus.OK else "yellow")

@@ -217,7 +217,7 @@ class DesktopConfig(Config):
 
     @property
     def chosen_profile(self) -> Profile | None:
-        """The profile if somebody chose it; otherwise every task says on which it begins."""
+        """The profile that was chosen; without one, every task says on which it begins."""
         return self.profile if "profile" in self.model_fields_set else None
 
     @property

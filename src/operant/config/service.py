@@ -104,7 +104,7 @@ class ServiceConfig(Settings):
     auto_approve: bool = False
     """Whether actions on that screen are done without asking each time."""
     approval_timeout_s: float = Field(60.0, gt=0, le=3600)
-    """Seconds that somebody has to approve an action on that screen."""
+    """Seconds within which an action on that screen must be approved."""
 
     dashboard: bool = True
     """Whether the dashboard is served at ``/``."""

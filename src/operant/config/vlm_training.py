@@ -163,7 +163,7 @@ class VLMTrainingConfig(Settings):
     training: TrainingSettings = TrainingSettings()
     """The learner."""
     cluster: ClusterSettings = ClusterSettings()
-    """Where everybody is, with ``--cluster``."""
+    """Where actors and learner run, with ``--cluster``."""
 
     @classmethod
     def load(cls, file: Path | None = None, *, also: Iterable[str] = (), **more: Any) -> VLMTrainingConfig:
@@ -185,7 +185,7 @@ class VLMTrainingConfig(Settings):
 
     @model_validator(mode="after")
     def _session(self) -> VLMTrainingConfig:
-        """Sessions of UI-RL servers bring their own tasks, and nobody who could show how they are done."""
+        """Sessions of UI-RL servers bring their own tasks, which have no oracle."""
         if (self.actor.session_type is None) != (self.actor.task_prompt is None):
             raise ValueError("actor.session_type and actor.task_prompt go together")
         if self.actor.session_type is None:
@@ -199,7 +199,7 @@ class VLMTrainingConfig(Settings):
             if name in ("suite", "tasks", "difficulty") and getattr(self.environment, name) != field.default:
                 raise ValueError(f"a UI-RL server brings its own task: leave environment.{name} out")
         if self.training.demonstrations:
-            raise ValueError("nobody can show a UI-RL server's task: set training.demonstrations to 0")
+            raise ValueError("a UI-RL server's task has no oracle: set training.demonstrations to 0")
         return self
 
     @model_validator(mode="after")

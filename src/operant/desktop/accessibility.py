@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.desktop.atspi import role_name, state_names
-from operant.desktop.bus import ApplicationGone, Bus, BusError, Call
+from operant.desktop.bus import ApplicationGone, Bus, BusCall, BusError
 from operant.desktop.channel import Channel
 from operant.desktop.display import Display
 from operant.desktop.shell import name_widgets
@@ -64,7 +64,7 @@ NUMBERS = frozenset("ynqiuxtd")
 
 
 @dataclass(slots=True)
-class Widget:
+class AccessibleWidget:
     """One accessible object as it is being put together."""
 
     path: str
@@ -75,7 +75,7 @@ class Widget:
     role: str
     description: str
     states: frozenset[str]
-    children: list[Widget] = field(default_factory=list)
+    children: list[AccessibleWidget] = field(default_factory=list)
     box: tuple[int, int, int, int] | None = None
     text: str | None = None
     value: float | None = None
@@ -83,7 +83,7 @@ class Widget:
     count: int = 0
     """How many children it says it has; -1 if it does not say."""
 
-    def walk(self) -> Iterable[Widget]:
+    def walk(self) -> Iterable[AccessibleWidget]:
         yield self
         for child in self.children:
             yield from child.walk()
@@ -214,9 +214,9 @@ class Accessibility:
             return None
         text, offset, selection = bus.call_all(
             [
-                Call(*widget.place, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"),
+                BusCall(*widget.place, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"),
                 _get(*widget.place, TEXT, "CaretOffset"),
-                Call(*widget.place, TEXT, "GetSelection", "i", (0,), answer="ii"),
+                BusCall(*widget.place, TEXT, "GetSelection", "i", (0,), answer="ii"),
             ],
             deadline,
         )
@@ -238,7 +238,7 @@ class Accessibility:
         bus = self._open_bus(deadline)
         try:
             (children,) = bus.call(
-                Call("org.a11y.atspi.Registry", ROOT, ACCESSIBLE, "GetChildren", answer=OBJECTS), deadline
+                BusCall("org.a11y.atspi.Registry", ROOT, ACCESSIBLE, "GetChildren", answer=OBJECTS), deadline
             )
         except BusError as error:
             raise AccessibilityError(f"the accessibility registry failed: {error}") from error
@@ -248,10 +248,12 @@ class Accessibility:
         new = [destination for destination in present if destination not in self._applications]
         calls = []
         for destination in new:
-            calls.append(Call(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,), answer="u"))
+            calls.append(BusCall(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,), answer="u"))
             calls.append(_get(destination, ROOT, ACCESSIBLE, "Name"))
             calls.append(
-                Call(destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress", answer="s")
+                BusCall(
+                    destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress", answer="s"
+                )
             )
         answers = self._call_in_passing(calls, deadline) if calls else []
         for destination, pid, name, address in zip(
@@ -263,10 +265,10 @@ class Accessibility:
             self._applications[destination] = Application(destination, _text(name), pid[0], link)
         return list(self._applications.values())
 
-    def _call_in_passing(self, calls: list[Call], deadline: float) -> list[tuple[Any, ...] | BusError]:
+    def _call_in_passing(self, calls: list[BusCall], deadline: float) -> list[tuple[Any, ...] | BusError]:
         """Calls over a connection to the bus that then ends.
 
-        GTK takes whoever asks it for its address for a screen reader, as long as that connection lasts: it reports
+        GTK takes a client that asks for its address for a screen reader, as long as that connection lasts: it reports
         every key and waits for an answer, so that a hundred characters take four times as long.
         """
         passing = Bus(self._connect("bus"), deadline)
@@ -314,7 +316,7 @@ class Accessibility:
         menus: bool = True,
     ) -> Node:
         widgets = self._cached(application, deadline)
-        # Rows and cells of long lists are not in the cache: whoever manages them makes them when asked. Nor are
+        # Rows and cells of long lists are not in the cache: the widget that manages them makes them when asked. Nor are
         # pages that a browser loaded since the cache was filled.
         children = Counter(one.parent for one in widgets)
         incomplete = [
@@ -347,8 +349,8 @@ class Accessibility:
             self._add_lines(application, shown, deadline)
         return root.node()
 
-    def _cached(self, application: Application, deadline: float) -> list[Widget]:
-        call = Call(
+    def _cached(self, application: Application, deadline: float) -> list[AccessibleWidget]:
+        call = BusCall(
             application.destination,
             "/org/a11y/atspi/cache",
             "org.a11y.atspi.Cache",
@@ -358,7 +360,7 @@ class Accessibility:
         try:
             (items,) = application.link.call(call, deadline)
             return [
-                Widget(
+                AccessibleWidget(
                     path,
                     parent,
                     index,
@@ -379,9 +381,9 @@ class Accessibility:
 
     def _walked(
         self, application: Application, start: list[str], known: set[str], deadline: float, limit: int
-    ) -> list[Widget]:
+    ) -> list[AccessibleWidget]:
         """What lies at and below those paths and is not known yet, level by level; only what is shown is gone into."""
-        found: list[Widget] = []
+        found: list[AccessibleWidget] = []
         level = [(path, "") for path in start]
         destination = application.destination
         seen = known | set(start)
@@ -390,10 +392,10 @@ class Accessibility:
             for path, _parent in level:
                 calls += [
                     _get(destination, path, ACCESSIBLE, "Name"),
-                    Call(destination, path, ACCESSIBLE, "GetRole", answer="u"),
-                    Call(destination, path, ACCESSIBLE, "GetState", answer="au"),
-                    Call(destination, path, ACCESSIBLE, "GetInterfaces", answer="as"),
-                    Call(destination, path, ACCESSIBLE, "GetChildren", answer=OBJECTS),
+                    BusCall(destination, path, ACCESSIBLE, "GetRole", answer="u"),
+                    BusCall(destination, path, ACCESSIBLE, "GetState", answer="au"),
+                    BusCall(destination, path, ACCESSIBLE, "GetInterfaces", answer="as"),
+                    BusCall(destination, path, ACCESSIBLE, "GetChildren", answer=OBJECTS),
                 ]
             answers = application.link.call_all(calls, deadline)
             below: list[tuple[str, str]] = []
@@ -405,7 +407,9 @@ class Accessibility:
                 shown = state_names(states[0])
                 if path not in known:
                     label = _text(name)
-                    found.append(Widget(path, parent, index, kinds, label, role_name(role[0]), "", shown))
+                    found.append(
+                        AccessibleWidget(path, parent, index, kinds, label, role_name(role[0]), "", shown)
+                    )
                 if not isinstance(children, BusError) and (path == ROOT or "showing" in shown):
                     for owner, child in children[0]:
                         if owner == destination and child not in seen:
@@ -414,13 +418,13 @@ class Accessibility:
             level = below[: max(0, limit - len(found))]
         return found
 
-    def _put_in_order(self, application: Application, root: Widget, deadline: float) -> None:
+    def _put_in_order(self, application: Application, root: AccessibleWidget, deadline: float) -> None:
         """Ask those parents for their children's order whose children did not know it themselves."""
         unsure = [
             one for one in root.walk() if len(one.children) > 1 and any(c.order < 0 for c in one.children)
         ]
         calls = [
-            Call(application.destination, one.path, ACCESSIBLE, "GetChildren", answer=OBJECTS)
+            BusCall(application.destination, one.path, ACCESSIBLE, "GetChildren", answer=OBJECTS)
             for one in unsure
         ]
         for parent, answer in zip(unsure, application.link.call_all(calls, deadline), strict=True):
@@ -428,24 +432,24 @@ class Accessibility:
                 order = {path: index for index, (_, path) in enumerate(answer[0])}
                 parent.children.sort(key=lambda child: order.get(child.path, len(order)))
 
-    def _complete(self, application: Application, widgets: list[Widget], deadline: float) -> None:
+    def _complete(self, application: Application, widgets: list[AccessibleWidget], deadline: float) -> None:
         """Boxes, texts and values of what is shown, in one pipelined exchange."""
-        asked: list[tuple[Widget, str]] = []
-        calls: list[Call] = []
+        asked: list[tuple[AccessibleWidget, str]] = []
+        calls: list[BusCall] = []
         for widget in widgets:
             to = (application.destination, widget.path)
             if COMPONENT in widget.interfaces:
                 asked.append((widget, "box"))
-                calls.append(Call(*to, COMPONENT, "GetExtents", "u", (SCREEN,), answer="(iiii)"))
+                calls.append(BusCall(*to, COMPONENT, "GetExtents", "u", (SCREEN,), answer="(iiii)"))
             if TEXT in widget.interfaces and widget.role in SPOKEN:
                 asked.append((widget, "text"))
-                calls.append(Call(*to, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"))
+                calls.append(BusCall(*to, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"))
             if VALUE in widget.interfaces:
                 asked.append((widget, "value"))
                 calls.append(_get(*to, VALUE, "CurrentValue"))
             if DOCUMENT in widget.interfaces:
                 asked.append((widget, "url"))
-                calls.append(Call(*to, DOCUMENT, "GetAttributes", answer="a{ss}"))
+                calls.append(BusCall(*to, DOCUMENT, "GetAttributes", answer="a{ss}"))
         for (widget, what), answer in zip(asked, application.link.call_all(calls, deadline), strict=True):
             if isinstance(answer, BusError):
                 continue
@@ -460,10 +464,10 @@ class Accessibility:
             else:
                 widget.value = _number(answer)
 
-    def _add_lines(self, application: Application, widgets: list[Widget], deadline: float) -> None:
+    def _add_lines(self, application: Application, widgets: list[AccessibleWidget], deadline: float) -> None:
         """Give texts of several lines one child for each line that is in sight, with its place and, as value, its number."""
-        asked: list[tuple[Widget, int, str]] = []
-        calls: list[Call] = []
+        asked: list[tuple[AccessibleWidget, int, str]] = []
+        calls: list[BusCall] = []
         for widget in widgets:
             if TEXT not in widget.interfaces or MULTI_LINE not in widget.states or not widget.text:
                 continue
@@ -473,7 +477,7 @@ class Accessibility:
                     asked.append((widget, number, line))
                     bounds = (start, start + len(line), SCREEN)
                     calls.append(
-                        Call(
+                        BusCall(
                             application.destination,
                             widget.path,
                             TEXT,
@@ -493,21 +497,21 @@ class Accessibility:
             if box is not None:
                 order = len(widget.children)
                 states = frozenset({"showing"})
-                child = Widget(
+                child = AccessibleWidget(
                     widget.path, widget.path, order, [], "", "line", "", states, box=box, text=line
                 )
                 child.value = float(number)
                 widget.children.append(child)
 
 
-def show_icons(widgets: Iterable[Widget]) -> None:
+def show_icons(widgets: Iterable[AccessibleWidget]) -> None:
     """Icons of the desktop have no role, and never say that they are in sight."""
     for widget in widgets:
         if widget.role == "unknown" and "visible" in widget.states:
             widget.role, widget.states = "icon", widget.states | {"showing"}
 
 
-def show_submenus(menu: Widget) -> bool:
+def show_submenus(menu: AccessibleWidget) -> bool:
     """Items of an open submenu never say that they are in sight; a submenu is open while it or an item has the focus.
 
     Returns whether the widget, or one below it, has the focus.
@@ -582,8 +586,8 @@ def _common(
     return (x, y, width, height) if frame[1] <= middle < frame[1] + frame[3] else None
 
 
-def _get(destination: str, path: str, interface: str, name: str) -> Call:
-    return Call(destination, path, PROPERTIES, "Get", "ss", (interface, name), answer="v")
+def _get(destination: str, path: str, interface: str, name: str) -> BusCall:
+    return BusCall(destination, path, PROPERTIES, "Get", "ss", (interface, name), answer="v")
 
 
 def _text(answer: tuple[Any, ...] | BusError) -> str:
@@ -604,7 +608,7 @@ def _holds_menu(node: Node) -> bool:
     return node.role == "window" and any(child.role == "menu" for child in node.children)
 
 
-def _is_menu(widget: Widget) -> bool:
+def _is_menu(widget: AccessibleWidget) -> bool:
     """Whether it is a menu that popped up, which is a window of its own but belongs to the one it was called from."""
     return (
         widget.role == "window"
@@ -617,10 +621,10 @@ def _desktop(trees: list[Node]) -> Node:
     return Node("desktop frame", "main", frozenset(), None, children=tuple(trees))
 
 
-def _assemble(widgets: list[Widget]) -> Widget:
+def _assemble(widgets: list[AccessibleWidget]) -> AccessibleWidget:
     """The widgets as a tree under their application."""
     by_path = {widget.path: widget for widget in widgets}
-    root = by_path.get(ROOT) or Widget(ROOT, "", 0, [], "", "application", "", frozenset())
+    root = by_path.get(ROOT) or AccessibleWidget(ROOT, "", 0, [], "", "application", "", frozenset())
     for widget in widgets:
         parent = by_path.get(widget.parent)
         if parent is not None and parent is not widget and widget is not root:
@@ -635,7 +639,7 @@ def _assemble(widgets: list[Widget]) -> Widget:
     return root
 
 
-def _prune(root: Widget, limit: int) -> None:
+def _prune(root: AccessibleWidget, limit: int) -> None:
     """Drop what is not shown, and what goes beyond the limit, deepest first."""
     left = limit
     level = [root]

@@ -1,6 +1,6 @@
 """A D-Bus connection over a socket that is connected already, built for many calls in flight.
 
-Authenticates as whoever opened the socket (another user, in another namespace), bounds the calls in flight,
+Authenticates as the user who opened the socket (another user, in another namespace), bounds the calls in flight,
 and has one deadline for all of them.
 """
 
@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from operant.desktop.messages import Answer, Inbox, MalformedMessage, encode_call
+from operant.desktop.messages import BusReply, Inbox, MalformedMessage, encode_call
 from operant.errors import AccessibilityError
 
-__all__ = ["ApplicationGone", "Bus", "BusError", "Call"]
+__all__ = ["ApplicationGone", "Bus", "BusCall", "BusError"]
 
 MOST_BYTES = 1 << 27  # of the answers to calls that are made together
 NAME = re.compile(r":[\w.-]{1,254}|[A-Za-z_-][\w-]*(\.[\w-]+)+", re.ASCII)
@@ -28,10 +28,10 @@ IN_FLIGHT = 64  # replies to more than a few hundred calls overflow the sockets 
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BusCall:
     """A method call: who, which object, what, and the types of what is to be answered.
 
-    An answer of other types is a failure of the other side like any other, so that whoever reads one never
+    An answer of other types is a failure of the other side like any other, so that a caller never
     meets a value that it can't use.
     """
 
@@ -63,7 +63,7 @@ class Bus:
         self._allowed = MOST_BYTES
         self._authenticate(deadline)
         if not direct:
-            hello = Call(
+            hello = BusCall(
                 "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", answer="s"
             )
             self.call(hello, deadline)
@@ -86,14 +86,14 @@ class Bus:
         except OSError as error:
             raise AccessibilityError("the bus did not answer") from error
 
-    def call(self, call: Call, deadline: float) -> tuple[Any, ...]:
+    def call(self, call: BusCall, deadline: float) -> tuple[Any, ...]:
         """One call's answer; raises BusError if the other side could not."""
         answer = self.call_all([call], deadline)[0]
         if isinstance(answer, BusError):
             raise answer
         return answer
 
-    def call_all(self, calls: Sequence[Call], deadline: float) -> list[tuple[Any, ...] | BusError]:
+    def call_all(self, calls: Sequence[BusCall], deadline: float) -> list[tuple[Any, ...] | BusError]:
         """Every call's answer in order, many calls being under way at a time."""
         answers: list[tuple[Any, ...] | BusError | None] = [None] * len(calls)
         waiting: dict[int, int] = {}
@@ -133,7 +133,7 @@ class Bus:
             except OSError as error:
                 raise ApplicationGone("the application went away") from error
 
-    def _receive(self, deadline: float) -> list[Answer]:
+    def _receive(self, deadline: float) -> list[BusReply]:
         self._wait(deadline, writing=False)
         try:
             data = self._sock.recv(1 << 18)
@@ -163,7 +163,7 @@ class Bus:
         self._sock.close()
 
 
-def _body(call: Call, answer: Answer) -> tuple[Any, ...] | BusError:
+def _body(call: BusCall, answer: BusReply) -> tuple[Any, ...] | BusError:
     if answer.failed:
         return BusError(str(answer.body)[:200])
     if answer.signature != call.answer:

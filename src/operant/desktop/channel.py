@@ -28,7 +28,7 @@ class Channel:
         self._next = 0
         self.events: collections.deque[dict[str, Any]] = collections.deque(maxlen=1000)
 
-    def call(self, op: str, *, fds: tuple[int, ...] = (), timeout_s: float = 10.0, **fields: Any) -> Answer:
+    def call(self, op: str, *, fds: tuple[int, ...] = (), timeout_s: float = 10.0, **fields: Any) -> Reply:
         """Ask and wait for the answer. What failed inside comes back as the OSError that it was."""
         with self._lock:
             self._next += 1
@@ -45,7 +45,7 @@ class Channel:
                 self._note(message, received)
         if "errno" in message:
             raise OSError(message["errno"], message["error"])
-        return Answer(message, received)
+        return Reply(message, received)
 
     def wait_event(self, kind: str, timeout_s: float, **wanted: Any) -> dict[str, Any] | None:
         """The next event of that kind with those fields; None if none comes in time."""
@@ -86,12 +86,12 @@ class Channel:
 
     def _note(self, message: dict[str, Any], fds: list[int]) -> None:
         for fd in fds:
-            os.close(fd)  # belongs to an answer that nobody waits for any more
+            os.close(fd)  # belongs to an answer that is no longer waited for
         if "event" in message:
             self.events.append(message)
 
 
-class Answer:
+class Reply:
     """An answer's fields and the descriptors that came with it."""
 
     def __init__(self, message: dict[str, Any], fds: list[int]) -> None:

@@ -228,7 +228,7 @@ class Display:
     def ping(self, window: int, seconds: float) -> bool:
         """True when the program behind the window has come to this, and so to all events before it.
 
-        The answer goes to whoever listens for changes below the root window, or, from Qt, of the root window itself.
+        The answer goes to clients that listen for changes below the root window, or, from Qt, of the root window itself.
         """
         self._pings += 1
         number = self._pings

@@ -2,7 +2,7 @@
 
 A window manager that raises what is clicked has to hold every press back, look at it and hand it on. The release
 then reaches the application later than the press, GTK paints the two apart, and it paints only every 17 ms. So
-openbox leaves clicks into windows alone, and whoever clicks asks it first to raise the window that is not in front.
+openbox leaves clicks into windows alone, so a click first asks it to raise the window that is not in front.
 """
 
 from __future__ import annotations

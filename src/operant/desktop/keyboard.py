@@ -35,7 +35,7 @@ BUTTON_S = (
     0.105  # a button that a key pressed is up again after 100 ms, in Qt (animateClick) as in galculator
 )
 PRESSED_S = 0.3  # a key that was pressed so long ago has been dealt with, and its button is up again
-BINDINGS = 3  # how often keys are bound anew when somebody else changes the map meanwhile
+BINDINGS = 3  # how often keys are bound anew when another client changes the map meanwhile
 _CONTROLS = {
     "\n": keysymdef.XK_Return,
     "\r": keysymdef.XK_Return,
@@ -287,7 +287,7 @@ class Keyboard:
                 self.display.core.ChangeKeyboardMapping(1, code, 2, row)
             self.display.core.GetInputFocus().reply()
         self.display.read_events()
-        # What the keys mean now is for the server to say: somebody may have loaded another map meanwhile.
+        # What the keys mean now is for the server to say: another client may have loaded another map meanwhile.
         self._read_layout()
 
     def unbind(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from operant.desktop.accessibility import Accessibility
-from operant.desktop.bus import Bus, BusError, Call
+from operant.desktop.bus import Bus, BusCall, BusError
 from operant.desktop.channel import Channel
 from operant.desktop.display import Display
 from operant.errors import AccessibilityError
@@ -22,7 +22,7 @@ from operant.errors import AccessibilityError
 __all__ = ["LiveAccessibility", "connect_bus"]
 
 CONNECT_S = 2.0
-ASK_LAUNCHER = Call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", answer="s")
+ASK_LAUNCHER = BusCall("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", answer="s")
 
 
 class LiveAccessibility(Accessibility):

@@ -28,7 +28,7 @@ class LiveScreen(Protocol):
     size: Size
     monitors: tuple[Monitor, ...]
     placed: tuple[int, int] | None
-    """Where we last put the pointer; None when somebody has moved it since."""
+    """Where we last put the pointer; None when the user has moved it since."""
 
     def refresh(self) -> None:
         """Learn the size and the monitors again: people plug and turn screens."""

@@ -1,6 +1,6 @@
 """The user's X display: frames through mss, input through XTEST, stillness through X Damage.
 
-Knows nothing of consent or panic: whoever calls ``perform`` hands in the pause that may stop an action.
+Knows nothing of consent or panic: the caller of ``perform`` hands in the pause that may stop an action.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ UNTOUCHED = StepResult(changed=False, settled=True, waited_ms=0.0)
 
 
 class LocalDesktop:
-    """The screen that somebody sits at.
+    """The user's own screen.
 
     >>> with LocalDesktop(allow_live=True, dry_run=True) as desktop:   # doctest: +SKIP
     ...     frame = desktop.perform(Action.type("Hello"))              # logged, not typed
@@ -69,7 +69,7 @@ class LocalDesktop:
     def frame(self) -> npt.NDArray[np.uint8]:
         """All monitors now as one picture, RGB, (height, width, 3), in physical pixels."""
         self._check_open()
-        # Whoever is in the middle of an action looks by himself; a picture need not wait for its end.
+        # An action under way takes its own pictures; a picture need not wait for its end.
         if self._lock.acquire(blocking=False):
             try:
                 self._refresh()

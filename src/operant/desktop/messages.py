@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Answer", "Inbox", "MalformedMessage", "encode_call"]
+__all__ = ["BusReply", "Inbox", "MalformedMessage", "encode_call"]
 
 LARGEST = 1 << 24  # bytes; a tree of ten thousand widgets takes three million
 DEEPEST = 32  # types within types
@@ -31,7 +31,7 @@ class MalformedMessage(Exception):
     """What came is not D-Bus, or not as it says it is."""
 
 
-class Answer(NamedTuple):
+class BusReply(NamedTuple):
     """The reply to a call."""
 
     serial: int
@@ -103,7 +103,7 @@ class Inbox:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def add(self, data: bytes) -> list[Answer]:
+    def add(self, data: bytes) -> list[BusReply]:
         """The answers that these bytes complete."""
         buffer = self._buffer
         buffer += data
@@ -130,7 +130,7 @@ def _size(buffer: bytearray, start: int) -> int:
     return int(size)
 
 
-def _decode(raw: bytes) -> Answer | None:
+def _decode(raw: bytes) -> BusReply | None:
     if raw[1] not in (RETURN, ERROR):
         return None
     try:
@@ -140,7 +140,7 @@ def _decode(raw: bytes) -> Answer | None:
         body = _reader_of(f"({signature})")(raw, place)[0] if signature else ()
     except (struct.error, IndexError, ValueError, RecursionError) as error:
         raise MalformedMessage(f"an answer that can't be read: {error}") from error
-    return Answer(serial, raw[1] == ERROR, signature, body)
+    return BusReply(serial, raw[1] == ERROR, signature, body)
 
 
 def _read_fields(raw: bytes) -> tuple[int | None, str, int]:

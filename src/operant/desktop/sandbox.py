@@ -169,7 +169,7 @@ class SandboxDesktop:
                 self._show(profile)
 
     def _show(self, profile: Profile) -> None:
-        """Begin to show what the profile has; whoever looks first waits until it is drawn."""
+        """Begin to show what the profile has; the first look waits until it is drawn."""
         if profile == "full":
             start_shell(self._running_episode())
             self.profile, self._shell_starts = "full", True

@@ -51,5 +51,5 @@ class Framebuffer:
         return self._pixels
 
     def close(self) -> None:
-        # Views that somebody still holds keep the mapping alive; it goes with the last of them.
+        # Views that are still in use keep the mapping alive; it goes with the last of them.
         del self._pixels

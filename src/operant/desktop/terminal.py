@@ -165,7 +165,7 @@ def _recognise(cell: Pixels, width: int, height: int) -> str:
 
 @cache
 def _has_font(name: str) -> bool:
-    """Whether this machine has it; the live screen may be anybody's."""
+    """Whether this machine has it; the live screen may lack it."""
     try:
         ImageFont.truetype(name, 12)
     except OSError:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from operant.desktop.atspi import role_name, state_names
-from operant.desktop.bus import Bus, BusError, Call
+from operant.desktop.bus import Bus, BusCall, BusError
 
 __all__ = ["FocusFinder", "FocusedWidget"]
 
@@ -70,14 +70,16 @@ class FocusFinder:
         """The names on the bus under which a process shows its widgets."""
         try:
             # Calling the registry would start it where no program has needed it so far.
-            if not bus.call(Call(*DAEMON, "NameHasOwner", "s", (REGISTRY,), answer="b"), deadline)[0]:
+            if not bus.call(BusCall(*DAEMON, "NameHasOwner", "s", (REGISTRY,), answer="b"), deadline)[0]:
                 return []
-            (children,) = bus.call(Call(REGISTRY, ROOT, ACCESSIBLE, "GetChildren", answer="a(so)"), deadline)
+            (children,) = bus.call(
+                BusCall(REGISTRY, ROOT, ACCESSIBLE, "GetChildren", answer="a(so)"), deadline
+            )
         except BusError:
             return []
         present = {str(owner) for owner, _path in children}
         new = sorted(present - self._pids.keys())
-        calls = [Call(*DAEMON, "GetConnectionUnixProcessID", "s", (owner,), answer="u") for owner in new]
+        calls = [BusCall(*DAEMON, "GetConnectionUnixProcessID", "s", (owner,), answer="u") for owner in new]
         self._pids = {owner: known for owner, known in self._pids.items() if owner in present}
         for owner, answer in zip(new, bus.call_all(calls, deadline), strict=True):
             if not isinstance(answer, BusError):  # else it is gone since it was listed
@@ -97,7 +99,7 @@ def find_focused(bus: Bus, application: str, deadline: float) -> FocusedWidget |
             if "showing" in states or "focused" in states
         ]
         roles = bus.call_all(
-            [Call(*child, ACCESSIBLE, "GetRole", answer="u") for child, _ in shown], deadline
+            [BusCall(*child, ACCESSIBLE, "GetRole", answer="u") for child, _ in shown], deadline
         )
         level = []
         for (child, states), answer in zip(shown, roles, strict=True):
@@ -115,7 +117,7 @@ def find_focused(bus: Bus, application: str, deadline: float) -> FocusedWidget |
 
 def _children(bus: Bus, widgets: Sequence[Place], deadline: float) -> list[Place]:
     answers = bus.call_all(
-        [Call(*one, ACCESSIBLE, "GetChildren", answer="a(so)") for one in widgets], deadline
+        [BusCall(*one, ACCESSIBLE, "GetChildren", answer="a(so)") for one in widgets], deadline
     )
     return [
         (str(owner), str(path))
@@ -126,7 +128,7 @@ def _children(bus: Bus, widgets: Sequence[Place], deadline: float) -> list[Place
 
 
 def _states(bus: Bus, widgets: Sequence[Place], deadline: float) -> list[frozenset[str]]:
-    answers = bus.call_all([Call(*one, ACCESSIBLE, "GetState", answer="au") for one in widgets], deadline)
+    answers = bus.call_all([BusCall(*one, ACCESSIBLE, "GetState", answer="au") for one in widgets], deadline)
     return [
         frozenset() if isinstance(answer, BusError) or not answer else state_names(answer[0])
         for answer in answers

@@ -282,7 +282,7 @@ class UiRlDesktop:
         self._last, self._pointer, self.last_step = None, None, SETTLED
         self.instruction = None
         if home:
-            with contextlib.suppress(OperantError):  # a session that nobody uses ends by itself
+            with contextlib.suppress(OperantError):  # an unused session ends by itself
                 self._line.ask(home, method="DELETE", timeout_s=GOODBYE_S, again=False)
 
     def check(self) -> None:

@@ -4,7 +4,7 @@
 works where the rest does not.
 """
 
-from operant.doctor.checks import Check, Status, can_run, examine
+from operant.doctor.checks import Check, CheckStatus, can_run, examine
 from operant.doctor.machine import Machine, ThisMachine
 
-__all__ = ["Check", "Machine", "Status", "ThisMachine", "can_run", "examine"]
+__all__ = ["Check", "CheckStatus", "Machine", "ThisMachine", "can_run", "examine"]

@@ -13,13 +13,13 @@ from enum import Enum
 
 from operant.doctor.machine import Machine
 
-__all__ = ["Check", "Status", "can_run", "examine"]
+__all__ = ["Check", "CheckStatus", "can_run", "examine"]
 
 MB = 1 << 20
 GB = 1 << 30
 
 
-class Status(str, Enum):
+class CheckStatus(str, Enum):
     """Found, not found, or found but poor."""
 
     OK = "ok"
@@ -32,7 +32,7 @@ class Check:
     """One prerequisite. ``fix`` is a command to type, or a sentence where no command does it."""
 
     name: str
-    status: Status
+    status: CheckStatus
     detail: str
     fix: str | None = None
     required: bool = True
@@ -55,7 +55,7 @@ def examine(machine: Machine) -> list[Check]:
 
 def can_run(checks: Iterable[Check]) -> bool:
     """Whether the main job can run: no required thing is missing."""
-    return not any(check.required and check.status is Status.MISSING for check in checks)
+    return not any(check.required and check.status is CheckStatus.MISSING for check in checks)
 
 
 # The machine itself.
@@ -63,10 +63,10 @@ def can_run(checks: Iterable[Check]) -> bool:
 
 def _linux(machine: Machine) -> Check:
     if machine.system == "linux":
-        return Check("linux", Status.OK, "sandboxed desktops can be built")
+        return Check("linux", CheckStatus.OK, "sandboxed desktops can be built")
     return Check(
         "linux",
-        Status.MISSING,
+        CheckStatus.MISSING,
         f"sandboxed desktops need Linux namespaces; this is {machine.system}",
         "run Operant on Linux or in a Linux virtual machine; here only the live screen can be used",
     )
@@ -75,9 +75,9 @@ def _linux(machine: Machine) -> Check:
 def _python(machine: Machine) -> Check:
     version = ".".join(map(str, machine.python))
     if machine.python >= (3, 10):
-        return Check("python", Status.OK, f"{version} at {machine.executable}")
+        return Check("python", CheckStatus.OK, f"{version} at {machine.executable}")
     fix = "make clean && make venv PYTHON=/path/to/python3.10-or-newer"
-    return Check("python", Status.MISSING, f"{version}; 3.10 or newer is needed", fix)
+    return Check("python", CheckStatus.MISSING, f"{version}; 3.10 or newer is needed", fix)
 
 
 # Programs that every desktop is made of: name, where else than on PATH, Debian package, what for.
@@ -103,20 +103,20 @@ def _programs(machine: Machine) -> Iterator[Check]:
     for name, places, package, purpose in _PARTS:
         found = machine.which(name) or next((place for place in places if machine.exists(place)), None)
         if found:
-            yield Check(name, Status.OK, found)
+            yield Check(name, CheckStatus.OK, found)
         else:
-            yield Check(name, Status.MISSING, f"not found; it {purpose}", _install(machine, package))
+            yield Check(name, CheckStatus.MISSING, f"not found; it {purpose}", _install(machine, package))
 
 
 def _applications(machine: Machine) -> Iterator[Check]:
     for name in _APPLICATIONS:
         found = machine.which(name)
         if found:
-            yield Check(name, Status.OK, found, required=False)
+            yield Check(name, CheckStatus.OK, found, required=False)
         else:
             user = "full desktops" if name == "lxpanel" else "only tasks that use it"
             detail = f"not found; {user} need it"
-            yield Check(name, Status.MISSING, detail, _install(machine, name), required=False)
+            yield Check(name, CheckStatus.MISSING, detail, _install(machine, name), required=False)
 
 
 def _desktop_python(machine: Machine) -> Check:
@@ -127,10 +127,10 @@ def _desktop_python(machine: Machine) -> Check:
     for python in dict.fromkeys(("/usr/bin/python3", machine.which("python3") or "/usr/bin/python3")):
         answer = machine.run([python, "-I", "-c", script], as_desktop=True)
         if answer.ok:
-            return Check(name, Status.OK, f"{answer.output} at {python}")
+            return Check(name, CheckStatus.OK, f"{answer.output} at {python}")
         tried.append(f"{python}: {_last_line(answer.output) or 'failed'}")
     detail = "no Python 3.9 or newer for the supervisor inside a desktop (" + "; ".join(tried) + ")"
-    return Check(name, Status.MISSING, detail, _install(machine, "python3"))
+    return Check(name, CheckStatus.MISSING, detail, _install(machine, "python3"))
 
 
 _SANDBOX_PROBE = (
@@ -160,56 +160,60 @@ def _namespaces(machine: Machine) -> Check:
     name = "user namespaces"
     bwrap = machine.which("bwrap")
     if bwrap is None:
-        return Check(name, Status.WARN, "not tried: bwrap is missing", _install(machine, "bubblewrap"))
+        return Check(name, CheckStatus.WARN, "not tried: bwrap is missing", _install(machine, "bubblewrap"))
     answer = machine.run([bwrap, *_SANDBOX_PROBE], as_desktop=True)
     if answer.ok:
-        return Check(name, Status.OK, "a sandbox was built and left")
+        return Check(name, CheckStatus.OK, "a sandbox was built and left")
     said = _last_line(answer.output) or f"bwrap ended with code {answer.code}"
     for path, forbidding, command in _SWITCHES:
         if machine.read(path) == forbidding:
-            return Check(name, Status.MISSING, said, _as_root(machine, command))
-    # A container that hides parts of /proc keeps everybody in it from mounting one of their own.
+            return Check(name, CheckStatus.MISSING, said, _as_root(machine, command))
+    # A container that hides parts of /proc keeps every process in it from mounting its own.
     if _in_container(machine) or "mount proc" in said:
-        return Check(name, Status.MISSING, said, _CONTAINER_FIX)
+        return Check(name, CheckStatus.MISSING, said, _CONTAINER_FIX)
     fix = "ask who runs this machine to allow user namespaces; inside a chroot there are none at all"
-    return Check(name, Status.MISSING, said, fix)
+    return Check(name, CheckStatus.MISSING, said, fix)
 
 
 def _shared_memory(machine: Machine) -> Check:
     name, path = "shared memory", "/dev/shm"
     if not machine.exists(path):
         command = f"mkdir -p {path} && {_as_root(machine, f'mount -t tmpfs -o mode=1777 tmpfs {path}')}"
-        return Check(name, Status.MISSING, f"{path} does not exist", _as_root(machine, command))
+        return Check(name, CheckStatus.MISSING, f"{path} does not exist", _as_root(machine, command))
     if not machine.writable(path):
-        return Check(name, Status.MISSING, f"{path} is not writable", _as_root(machine, f"chmod 1777 {path}"))
+        return Check(
+            name, CheckStatus.MISSING, f"{path} is not writable", _as_root(machine, f"chmod 1777 {path}")
+        )
     free = machine.free(path)
     detail = f"{_size(free)} free in {path}"
     if free >= 256 * MB:
-        return Check(name, Status.OK, detail)
+        return Check(name, CheckStatus.OK, detail)
     fix = _as_root(machine, f"mount -o remount,size=1G {path}")
     if _in_container(machine):
         fix = "restart the container with --shm-size=1g"
-    return Check(name, Status.WARN, f"{detail}; many desktops want 256 MB or more", fix)
+    return Check(name, CheckStatus.WARN, f"{detail}; many desktops want 256 MB or more", fix)
 
 
 def _temporary(machine: Machine) -> Check:
     name, path = "temporary files", machine.temporary
     if not machine.writable(path):
-        return Check(name, Status.MISSING, f"{path} is not writable", "export TMPDIR=/a/writable/directory")
+        return Check(
+            name, CheckStatus.MISSING, f"{path} is not writable", "export TMPDIR=/a/writable/directory"
+        )
     free = machine.free(path)
     detail, fix = f"{_size(free)} free in {path}", "export TMPDIR=/a/directory/with/more/room"
     if free < 100 * MB:
-        return Check(name, Status.MISSING, f"{detail}; 100 MB is the least", fix)
+        return Check(name, CheckStatus.MISSING, f"{detail}; 100 MB is the least", fix)
     if free < GB:
-        return Check(name, Status.WARN, f"{detail}; 1 GB or more is better", fix)
-    return Check(name, Status.OK, detail)
+        return Check(name, CheckStatus.WARN, f"{detail}; 1 GB or more is better", fix)
+    return Check(name, CheckStatus.OK, detail)
 
 
 def _open_files(machine: Machine) -> Check:
     limit = machine.open_files
     if limit >= 1024:
-        return Check("open files", Status.OK, f"a process may open {limit}")
-    return Check("open files", Status.WARN, f"a process may open only {limit}", "ulimit -n 4096")
+        return Check("open files", CheckStatus.OK, f"a process may open {limit}")
+    return Check("open files", CheckStatus.WARN, f"a process may open only {limit}", "ulimit -n 4096")
 
 
 def _display(machine: Machine) -> Check:
@@ -217,12 +221,12 @@ def _display(machine: Machine) -> Check:
     display = machine.environ("DISPLAY")
     if not display:
         detail = "DISPLAY is not set; sandboxed desktops bring their own"
-        return Check(name, Status.MISSING, detail, required=False)
+        return Check(name, CheckStatus.MISSING, detail, required=False)
     number = display.rpartition(":")[2].partition(".")[0]
     if display.startswith(":") and not machine.exists(f"/tmp/.X11-unix/X{number}"):
         detail = f"DISPLAY is {display}, but no X server listens there"
-        return Check(name, Status.WARN, detail, "unset DISPLAY", required=False)
-    return Check(name, Status.OK, f"DISPLAY is {display}", required=False)
+        return Check(name, CheckStatus.WARN, detail, "unset DISPLAY", required=False)
+    return Check(name, CheckStatus.OK, f"DISPLAY is {display}", required=False)
 
 
 # Python packages: the metadata of the installed Operant says which.
@@ -233,12 +237,12 @@ def _packages(machine: Machine) -> Iterator[Check]:
     if not requirements:
         detail = "Operant runs from its source, not installed: its packages can't be checked"
         fix = f"{shlex.quote(machine.executable)} -m pip install -e . -c requirements/constraints.txt"
-        yield Check("packages", Status.WARN, detail, fix)
+        yield Check("packages", CheckStatus.WARN, detail, fix)
     for name, found, problem in _required(machine, requirements, extra=""):
         if problem is None:
-            yield Check(name, Status.OK, found)
+            yield Check(name, CheckStatus.OK, found)
         else:
-            yield Check(name, Status.MISSING, problem, _pip(machine, "."))
+            yield Check(name, CheckStatus.MISSING, problem, _pip(machine, "."))
 
 
 def _extras(machine: Machine) -> Iterator[Check]:
@@ -249,10 +253,10 @@ def _extras(machine: Machine) -> Iterator[Check]:
         problems = [f"{name} {problem}" for name, _, problem in wanted if problem is not None]
         if problems:
             fix = _pip(machine, f".[{extra}]")
-            yield Check(f"extra {extra}", Status.MISSING, "; ".join(problems), fix, required=False)
+            yield Check(f"extra {extra}", CheckStatus.MISSING, "; ".join(problems), fix, required=False)
         else:
             found = ", ".join(f"{name} {version}" for name, version, _ in wanted)
-            yield Check(f"extra {extra}", Status.OK, found, required=False)
+            yield Check(f"extra {extra}", CheckStatus.OK, found, required=False)
 
 
 def _required(
@@ -290,13 +294,13 @@ def _gpu(machine: Machine) -> Check:
         cards = answer.output.splitlines() if answer.ok else []
     if not cards:
         detail = "no NVIDIA GPU found; networks run on the CPU"
-        return Check("gpu", Status.MISSING, detail, required=False)
+        return Check("gpu", CheckStatus.MISSING, detail, required=False)
     detail = ", ".join(cards)
     if torch is not None and torch.endswith("+cpu"):
         fix = "make venv TORCH=torch TORCH_INDEX=<the CUDA index of pytorch.org for your driver>"
         detail += f"; but torch {torch} can't use it"
-        return Check("gpu", Status.WARN, detail, fix, required=False)
-    return Check("gpu", Status.OK, detail, required=False)
+        return Check("gpu", CheckStatus.WARN, detail, fix, required=False)
+    return Check("gpu", CheckStatus.OK, detail, required=False)
 
 
 # Words and commands.

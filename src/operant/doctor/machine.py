@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["NOBODY", "Answer", "Machine", "ThisMachine"]
+__all__ = ["NOBODY", "CommandResult", "Machine", "ThisMachine"]
 
 #: Desktops of a root user run as this user, so root's probes do too.
 NOBODY = 65534
@@ -24,7 +24,7 @@ PROBE_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandResult:
     """How a probe command ended, and what it said."""
 
     code: int
@@ -75,7 +75,7 @@ class Machine(Protocol):
 
     def environ(self, name: str) -> str | None: ...
 
-    def run(self, command: Sequence[str], *, as_desktop: bool = False) -> Answer:
+    def run(self, command: Sequence[str], *, as_desktop: bool = False) -> CommandResult:
         """Run a short command, on request as the user that desktops run as."""
 
     def package(self, name: str) -> str | None:
@@ -137,7 +137,7 @@ class ThisMachine:
     def environ(self, name: str) -> str | None:
         return os.environ.get(name)
 
-    def run(self, command: Sequence[str], *, as_desktop: bool = False) -> Answer:
+    def run(self, command: Sequence[str], *, as_desktop: bool = False) -> CommandResult:
         nobody = NOBODY if as_desktop and self.is_root else None
         try:
             ended = subprocess.run(
@@ -153,10 +153,10 @@ class ThisMachine:
                 extra_groups=None if nobody is None else [],
             )
         except subprocess.TimeoutExpired:
-            return Answer(124, f"no answer within {PROBE_TIMEOUT_S:g} s")
+            return CommandResult(124, f"no answer within {PROBE_TIMEOUT_S:g} s")
         except OSError as error:
-            return Answer(127, str(error))
-        return Answer(ended.returncode, ended.stdout.decode("utf-8", "replace").strip())
+            return CommandResult(127, str(error))
+        return CommandResult(ended.returncode, ended.stdout.decode("utf-8", "replace").strip())
 
     def package(self, name: str) -> str | None:
         try:

@@ -13,10 +13,10 @@ from operant.errors import TaskError
 from operant.tasks.task import Task
 from operant.tasks.template import Template
 
-__all__ = ["WeightedSource", "Weights"]
+__all__ = ["TaskWeights", "WeightedSource"]
 
 
-class Weights(Protocol):
+class TaskWeights(Protocol):
     """Says how often each task should be played, by its id."""
 
     def weights(self) -> Mapping[str, float]: ...
@@ -28,7 +28,7 @@ class WeightedSource(TaskSource):
     def __init__(
         self,
         tasks: Sequence[Task | Template],
-        weights: Weights,
+        weights: TaskWeights,
         split: str = "train",
         *,
         profile: Profile | None = None,

@@ -12,11 +12,11 @@ from operant.evaluation.statistics import difference
 from operant.evaluation.summary import Line
 from operant.types import Difficulty
 
-__all__ = ["Comparison", "Row", "compare", "pair_runs"]
+__all__ = ["Comparison", "ComparisonRow", "compare", "pair_runs"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One group in both results. ``change`` is the second rate minus the first, with its 95 % interval."""
 
     group: str
@@ -38,7 +38,7 @@ class Row:
 class Comparison:
     """All groups, and what became of the episodes that both played."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     both: int
     only_first: int
     only_second: int
@@ -66,7 +66,7 @@ def compare(first: Sequence[Line], second: Sequence[Line]) -> Comparison:
         counts = [
             _count([line for line in lines if _belongs(line, group, name)]) for lines in (first, second)
         ]
-        rows.append(Row(group, name, counts[0], counts[1], *difference(counts[0], counts[1])))
+        rows.append(ComparisonRow(group, name, counts[0], counts[1], *difference(counts[0], counts[1])))
     theirs = {line.asked.directory: line.success for line in second}
     outcomes = Counter(
         (line.success, theirs[line.asked.directory]) for line in first if line.asked.directory in theirs

@@ -24,13 +24,13 @@ from operant.rollout.store import read_episode, write_atomically
 if TYPE_CHECKING:
     from operant.tasks.task import Task
 
-__all__ = ["Run", "Settings", "find_runs"]
+__all__ = ["Run", "RunSettings", "find_runs"]
 
 RUN, LOCK = "run.json", ".lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     """What must be the same for two episodes to belong to one result."""
 
     agent: str
@@ -50,12 +50,12 @@ class Run:
     """One agent's directory."""
 
     directory: Path
-    settings: Settings
+    settings: RunSettings
     asked: tuple[Asked, ...] = ()
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, root: Path, settings: Settings, tasks: Iterable[Task]) -> Iterator[Run]:
+    def open(cls, root: Path, settings: RunSettings, tasks: Iterable[Task]) -> Iterator[Run]:
         """The directory below ``root`` for these settings, with these tasks added to what is asked.
 
         Nobody else evaluates into it meanwhile; the kernel ends the lock of a process that dies.
@@ -77,7 +77,7 @@ class Run:
             os.close(fd)
 
     @classmethod
-    def _with(cls, directory: Path, settings: Settings, tasks: Iterable[Task]) -> Run:
+    def _with(cls, directory: Path, settings: RunSettings, tasks: Iterable[Task]) -> Run:
         there = cls.read(directory) if (directory / RUN).exists() else cls(directory, settings)
         if there.settings != settings:
             old, new = asdict(there.settings), asdict(settings)
@@ -99,7 +99,9 @@ class Run:
             form = json.loads(path.read_text(encoding="utf-8"))
             settings = dict(form["settings"])
             settings["screen"] = tuple(settings["screen"])
-            return cls(directory, Settings(**settings), tuple(Asked.from_json(one) for one in form["asked"]))
+            return cls(
+                directory, RunSettings(**settings), tuple(Asked.from_json(one) for one in form["asked"])
+            )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ResultsError(f"{path} can't be read: {type(error).__name__}: {error}") from error
 

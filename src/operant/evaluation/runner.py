@@ -16,7 +16,7 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.sandbox import SandboxDesktop
 from operant.evaluation.plan import Asked
-from operant.evaluation.run import Run, Settings
+from operant.evaluation.run import Run, RunSettings
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.job_runner import JobList, JobRunner
 from operant.rollout.loop import Limits
@@ -35,10 +35,10 @@ LONGEST_EPISODE_S = 86_400.0
 
 def settings_of(
     name: str, agent: Agent, *, max_steps: int | None, act_s: float, config: DesktopConfig | None = None
-) -> Settings:
+) -> RunSettings:
     """The settings that an evaluation of this agent runs under."""
     desktop = config or DesktopConfig()
-    return Settings(
+    return RunSettings(
         name,
         agent.fingerprint,
         agent.observation_type,

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from operant.evaluation.comparison import Comparison, Row
+from operant.evaluation.comparison import Comparison, ComparisonRow
 
 __all__ = ["comparison_tables", "summary_tables"]
 
@@ -91,7 +91,7 @@ def _share(count: tuple[int, int]) -> str:
     return f"{_percent(count[0] / count[1])} of {count[1]}" if count[1] else "-"
 
 
-def _change(row: Row) -> tuple[str, str]:
+def _change(row: ComparisonRow) -> tuple[str, str]:
     if not (row.first[1] and row.second[1]):
         return "", ""
     text = f"{100 * row.change:+.1f}"

@@ -1,7 +1,7 @@
 """Checkpoints: everything that a run needs to go on, in one file that is either whole or not there.
 
 ``checkpoint_10000.pt`` and so on whenever another 10 000 steps were crossed, ``final_model.pt`` at the end. They are read
-with ``weights_only=True``: a file that somebody tampered with can hold wrong numbers, but can't run code.
+with ``weights_only=True``: a file that was tampered with can hold wrong numbers, but can't run code.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _files(directory: Path) -> list[Path]:
     return sorted(directory.iterdir()) if directory.is_dir() else []
 
 
-# The generators that everybody shares.
+# The shared random generators.
 
 
 def global_random_state() -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Environments(Protocol):
 
 
 class Interrupted(Exception):
-    """Somebody asked to stop while a rollout was collected."""
+    """A stop was requested while a rollout was collected."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Collector:
         if idle:
             self.env.send(actions, idle)
             self._away.update(idle)
-        # Half of them at a time: the policy is faster on many at once, and nobody waits for the slowest.
+        # Half of them at a time: the policy is faster on many at once, and the slowest holds up half of them at most.
         *result, indices = self.env.recv(max(1, self.env.num_envs // 2))
         self._away.difference_update(indices)
         return [(list(indices), tuple(result))]

@@ -8,7 +8,7 @@
 | `variance`          | where it is least certain: p (1 - p)                                                   |
 
 Each keeps a share of the episodes (``rehearsal``) for what is over or well known, against forgetting. Knows tasks by
-their ids only; whoever draws tasks asks for ``weights``, from any thread.
+their ids only; the task source asks for ``weights``, from any thread.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class LearningProgress(_ByTask):
 
 
 class Variance(_ByTask):
-    """p (1 - p), with p over the last episodes of each task and two more that nobody played: one of each kind."""
+    """p (1 - p), with p over the last episodes of each task and two imagined ones: a success and a failure."""
 
     def __init__(self, stages: Mapping[str, Sequence[str]], config: CurriculumConfig | None = None) -> None:
         super().__init__(stages, config)

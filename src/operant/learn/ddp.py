@@ -90,7 +90,7 @@ class Peers:
         return [shares[index % self.size][index // self.size] for index in range(sum(map(len, shares)))]
 
     def collect_all(self, items: Sequence[T]) -> list[T]:
-        """Everybody's items, whatever they are."""
+        """The items of all processes, whatever they are."""
         return [item for part in self._exchange(items) for item in part]
 
     def _exchange(self, items: Sequence[T]) -> list[list[T]]:
@@ -116,7 +116,7 @@ class Peers:
             gradient.copy_(part.view_as(gradient))
 
     def agree(self, parameters: Sequence[nn.Parameter]) -> None:
-        """Everybody takes over what the first process has."""
+        """All processes take over what the first one has."""
         if self.size > 1:
             for parameter in parameters:
                 dist.broadcast(parameter.data, 0)

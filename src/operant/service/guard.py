@@ -1,7 +1,7 @@
 """The door: who may come in, how often and with how much. Stands before every route, page and WebSocket.
 
 Without a token only this machine may talk to the service, under a name of this machine, so that no web page
-that somebody happens to open can reach it. With a token, everybody has to show it: programs as a bearer token,
+that a user happens to open can reach it. With a token, every client has to show it: programs as a bearer token,
 browsers as a cookie that the login page sets. Knows nothing of what lies behind.
 """
 
@@ -98,7 +98,7 @@ class Guard:
                 await _refuse(error, scope, receive, send_on)
         except OperantError as error:
             await _refuse(error, scope, receive, send_on)
-        except ClientDisconnect:  # nobody is there to be answered
+        except ClientDisconnect:  # the client is gone
             logger.debug("a client went away")
         except Exception:  # the last resort: whatever it was, the client gets a sentence and the log the rest
             logger.exception("an unexpected failure of {} {}", scope.get("method", "ws"), scope["path"])
@@ -117,7 +117,7 @@ class Guard:
     # What has to be right before anything is done.
 
     def _check(self, scope: Scope) -> None:
-        """Whoever has failed too often is turned away before the token is looked at: a right guess tells nothing."""
+        """A client that failed too often is refused before the token is looked at: a right guess tells nothing."""
         headers = Headers(scope=scope)
         free = _is_free(scope)
         if not (free and _is_open(scope)) and not self.allowances.spend(_client(scope), 0.0 if free else 1.0):
@@ -168,7 +168,7 @@ class Guard:
             )
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
-        """A page of somebody else may not act in the name of the person who looks at it."""
+        """A page of another site may not act in the name of the person who looks at it."""
         origin = headers.get("origin")
         if origin is None or (scope["type"] == "http" and scope["method"] in SAFE):
             return

@@ -49,7 +49,7 @@ class Metrics:
     """One set for each application, so that two of them in one process do not mix."""
 
     def __init__(self) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each counter, that nobody asks for
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each counter, that is never read
         self.registry = CollectorRegistry()
         self.started = time.time()
         self._lock = threading.Lock()
@@ -84,7 +84,9 @@ class Metrics:
         self.resets = made(Counter, "desktop_resets_total", "Desktops handed back and reset.")
         self.infra_errors = made(Counter, "infra_errors_total", "Episodes that the machine failed.")
         self.sessions = made(Gauge, "sessions", "Sessions by kind.", ("kind",))
-        self.expired = made(Counter, "sessions_expired_total", "Sessions that nobody used any more.")
+        self.expired = made(
+            Counter, "sessions_expired_total", "Sessions that ended because they were unused."
+        )
         self.viewers = made(Gauge, "stream_viewers", "People and programs who watch a desktop.")
         self.frames = made(Counter, "stream_frames_total", "Pictures sent to those who watch.")
         self.bytes = made(Counter, "stream_bytes_total", "Bytes of those pictures.")
@@ -109,7 +111,7 @@ class Metrics:
         route = _route(scope)
         self.requests.labels(method, route, str(status)).inc()
         if method == "WS":
-            return  # a stream lasts as long as somebody watches
+            return  # a stream lasts as long as it is watched
         self.latency.labels(method, route).observe(seconds)
         with self._lock:
             self._since.requests += 1

@@ -32,7 +32,7 @@ from operant.service.inference.models import Model, Models
 from operant.service.inference.predictor import Predictor
 from operant.service.metrics import Metrics
 from operant.service.sessions.approvals import Approvals
-from operant.service.sessions.sessions import Sessions
+from operant.service.sessions.registry import Sessions
 from operant.service.training.runs import Runs
 from operant.tasks.template import Template
 
@@ -208,7 +208,7 @@ class Runtime:
             self.metrics.acted("agent", "invalid" if action is None else str(action["kind"]))
 
     def refresh_metrics(self) -> None:
-        """Bring the gauges up to date: called when somebody looks at them."""
+        """Bring the gauges up to date: called when they are read."""
         metrics, status = self.metrics, self.pool_status
         if status is not None:
             for state in ("ready", "leased", "in_upkeep"):

@@ -1,4 +1,4 @@
-"""Runs the service until somebody stops it: uvicorn with our settings, and a line that says where it listens."""
+"""Runs the service until it is stopped: uvicorn with our settings, and a line that says where it listens."""
 
 from __future__ import annotations
 

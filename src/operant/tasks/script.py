@@ -25,7 +25,7 @@ __all__ = ["Script", "parse_script"]
 MAX_STEPS = 500
 
 
-class Widget(Config):
+class WidgetSelector(Config):
     """A widget to click, found anew each time."""
 
     role: str | None = None
@@ -42,7 +42,7 @@ class Widget(Config):
     """How often."""
 
     @model_validator(mode="after")
-    def _names_something(self) -> Widget:
+    def _names_something(self) -> WidgetSelector:
         if self.role is None and self.name is None and self.text is None:
             raise TaskError("a widget is needed: its role, its name or its text")
         return self
@@ -55,10 +55,10 @@ class Widget(Config):
 
 
 @dataclass(frozen=True)
-class Step:
+class ScriptStep:
     """One action, or a widget to click, and when it is no longer needed."""
 
-    does: Action | Widget
+    does: Action | WidgetSelector
     until: Criterion | None = None
 
 
@@ -70,7 +70,7 @@ class Script:
     forgotten when an episode begins.
     """
 
-    steps: Sequence[Step]
+    steps: Sequence[ScriptStep]
     _places: weakref.WeakKeyDictionary[SandboxDesktop, int] = field(
         default_factory=weakref.WeakKeyDictionary, compare=False, repr=False
     )
@@ -90,10 +90,10 @@ class Script:
             self._places[view.desktop] = place + 1
         return action
 
-    def _is_done(self, step: Step, view: View) -> bool:
+    def _is_done(self, step: ScriptStep, view: View) -> bool:
         return step.until is not None and step.until.check(World(view.desktop)).holds
 
-    def _action(self, step: Step, view: View) -> Action | None:
+    def _action(self, step: ScriptStep, view: View) -> Action | None:
         if isinstance(step.does, Action):
             return step.does
         node = step.does.find(view)
@@ -107,10 +107,10 @@ def parse_script(data: object, where: str) -> Script:
     return Script([_step(item, f"{where}[{index}]") for index, item in enumerate(data)])
 
 
-def _step(data: object, where: str) -> Step:
+def _step(data: object, where: str) -> ScriptStep:
     if not isinstance(data, Mapping):
         raise TaskError(f"{where}: {data!r} is not a step", hint="write it like {click: {name: OK}}")
-    ways: dict[str, Callable[[Any, str], Action | Widget]] = {
+    ways: dict[str, Callable[[Any, str], Action | WidgetSelector]] = {
         "click": _click,
         "type": _type,
         "key": _key,
@@ -131,11 +131,11 @@ def _step(data: object, where: str) -> Step:
     except InvalidAction as error:
         raise TaskError(f"{where}.{key}: {error.message}", hint=error.hint) from error
     until = parse_criterion(data["until"], f"{where}.until") if "until" in data else None
-    return Step(does, until)
+    return ScriptStep(does, until)
 
 
-def _click(data: Any, where: str) -> Widget:
-    return build(Widget, data, where, "a click")
+def _click(data: Any, where: str) -> WidgetSelector:
+    return build(WidgetSelector, data, where, "a click")
 
 
 def _type(data: Any, where: str) -> Action:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from operant.testing.canvas import Canvas
-from operant.testing.widgets import Button, CheckBox, Entry, Item, Label, TextArea, Widget
+from operant.testing.widgets import ButtonWidget, CheckBox, Entry, Item, Label, TextArea, Widget
 
 if TYPE_CHECKING:
     from operant.testing.fake_desktop import FakeDesktop
@@ -127,7 +127,7 @@ class Calculator(FakeApp):
             for column, name in enumerate(names.split()):
                 box = (8 + column * wide, 56 + row * high, wide - 4, high - 4)
                 press = partial(self.press, name)
-                self.widgets.append(Button(name, box, press, role="toggle button"))
+                self.widgets.append(ButtonWidget(name, box, press, role="toggle button"))
 
     def press(self, name: str) -> None:
         """One button, by its label."""
@@ -203,7 +203,7 @@ class Notepad(FakeApp):
     def layout(self) -> None:
         focus = self.focus
         self.area.box = (0, 24, self.width, self.height - 24)
-        self.widgets = [self.area, Button("File", (0, 0, 60, 22), self._toggle_menu, role="menu")]
+        self.widgets = [self.area, ButtonWidget("File", (0, 0, 60, 22), self._toggle_menu, role="menu")]
         if self.menu_open:
             entries = (
                 ("Save", self.save),
@@ -212,14 +212,14 @@ class Notepad(FakeApp):
             )
             for row, (name, action) in enumerate(entries):
                 self.widgets.append(
-                    Button(name, (0, 22 + 24 * row, 130, 24), self._from_menu(action), role="menu item")
+                    ButtonWidget(name, (0, 22 + 24 * row, 130, 24), self._from_menu(action), role="menu item")
                 )
         if self.asking:
             self.question.box = (60, self.height - 34, self.width - 150, 26)
             self.widgets += [
                 Label("Name:", (8, self.height - 30, 50, 20)),
                 self.question,
-                Button("Save", (self.width - 84, self.height - 34, 76, 26), self._save_as),
+                ButtonWidget("Save", (self.width - 84, self.height - 34, 76, 26), self._save_as),
             ]
         if focus is not None and focus in self.widgets:
             self.give_focus(focus)
@@ -400,7 +400,7 @@ class Panel(FakeApp):
 
     def _make(self, kind: str, name: str, box: tuple[int, int, int, int]) -> list[Widget]:
         if kind == "button":
-            return [Button(name, box, lambda: self._log(f"pressed {name}"))]
+            return [ButtonWidget(name, box, lambda: self._log(f"pressed {name}"))]
         if kind == "check":
             tick = CheckBox(
                 name, box, lambda: self._log(f"{'checked' if tick.checked else 'unchecked'} {name}")
@@ -418,7 +418,7 @@ class Panel(FakeApp):
             def toggle() -> None:
                 shown.shown = not shown.shown
 
-            return [Button(name, (*box[:3], max(16, box[3] // 2 - 2)), toggle, role="menu"), shown]
+            return [ButtonWidget(name, (*box[:3], max(16, box[3] // 2 - 2)), toggle, role="menu"), shown]
         return [Label(name, box)]
 
     def _log(self, line: str) -> None:

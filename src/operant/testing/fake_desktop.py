@@ -131,7 +131,7 @@ class FakeDesktop:
 
     @classmethod
     def factory(cls, config: DesktopConfig) -> SandboxDesktop:
-        """For ``DesktopPool(factory=FakeDesktop.factory)`` and whoever else makes desktops."""
+        """For ``DesktopPool(factory=FakeDesktop.factory)`` and other makers of desktops."""
         return cast("SandboxDesktop", cls(config))
 
     def _begin(self) -> None:

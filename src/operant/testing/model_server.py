@@ -1,6 +1,6 @@
 """A small OpenAI-compatible server around a model in this process, as vLLM's looks from outside.
 
-For tests of whoever talks to model servers, and for trying one without a GPU. Serves chat completions with
+For tests of clients of model servers, and for trying one without a GPU. Serves chat completions with
 pictures, token ids and log-probabilities, and loads adapters by directory. No streaming, no keys unless told.
 """
 

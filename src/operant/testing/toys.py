@@ -29,7 +29,7 @@ class ToyEnvironments:
     """Task ``i`` is done by action ``i``, ``doing`` times; every other action wastes a step.
 
     ``lost`` are the numbers of episodes that a machine's failure ends; ``slow`` are environments that come back only
-    when nobody else can.
+    when no other element can.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Protocol
 from operant.testing.canvas import Box, Canvas, Colour
 from operant.types import Caret, Node
 
-__all__ = ["Button", "CheckBox", "Entry", "Item", "Label", "Pasteboard", "TextArea", "Widget"]
+__all__ = ["ButtonWidget", "CheckBox", "Entry", "Item", "Label", "Pasteboard", "TextArea", "Widget"]
 
 PAPER: Colour = (255, 255, 255)
 FACE: Colour = (225, 225, 228)
@@ -82,7 +82,7 @@ class Label(Widget):
         canvas.write(self.box[0], self.box[1], self.name)
 
 
-class Button(Widget):
+class ButtonWidget(Widget):
     """Does something when it is pressed."""
 
     role = "push button"

@@ -2,7 +2,7 @@
 
 To add a family: one ``Family`` below. A family knows nothing of prompts or actions; ``answers`` turns its
 units into canonical points, and ``loading`` asks it for a processor that needs no video libraries. Models of no
-family here are ``GENERIC``: they work, but nobody has said how they count.
+family here are ``GENERIC``: they work, but how they count tokens was not tested.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def as_square(screen: Size, image_processor: Any, max_pixels: int) -> Size:
 
 
 def uncropped(screen: Size, image_processor: Any, max_pixels: int) -> Size:
-    """For processors that nobody described: by the longest side, or squeezed if the sides would be cut off."""
+    """For processors without a description here: by the longest side, or squeezed if the sides would be cut off."""
     if getattr(image_processor, "do_center_crop", None):
         return as_square(screen, image_processor, max_pixels)
     return by_longest_side(screen, image_processor, max_pixels)
@@ -132,7 +132,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("LLaVA", ("llava",), Units.FRACTIONS, as_square, _LANGUAGE, r"llava-(1\.5|v1\.5|interleave)"),
 )
 
-#: Any other image-text-to-text model: PEFT's word for all linear layers, because nobody knows their names.
+#: Any other image-text-to-text model: PEFT's word for all linear layers, because their names are not known.
 GENERIC = Family("generic", ("generic",), Units.FRACTIONS, uncropped, "all-linear")
 
 

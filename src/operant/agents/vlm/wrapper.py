@@ -78,7 +78,7 @@ class VLMWrapper:
         self.prompt = prompt or PromptSettings()
         self.sampling = sampling or SamplingSettings()
         self.turn = threading.RLock()
-        """Held by whoever computes: a backend that answers actors, or a trainer that makes an update."""
+        """Held while computing: a backend that answers actors, or a trainer that makes an update."""
         loaded = load_model(self.settings)
         self.family: Family = loaded.family
         self.processor: Any = loaded.processor
@@ -262,7 +262,7 @@ class VLMWrapper:
 
     @torch.no_grad()
     def _probe(self, prompt: Prompt) -> None:
-        """Of a family that nobody tested: an answer has to be as likely afterwards as when it was drawn."""
+        """Of a family that was not tested: an answer has to be as likely afterwards as when it was drawn."""
         self._probed = True
         (drawn,) = self.generate(
             [prompt], SamplingSettings(temperature=1.0, max_new_tokens=PROBE_TOKENS), seeds=[0]
@@ -353,7 +353,7 @@ class VLMWrapper:
         return directory
 
     def save_about(self, directory: Path) -> None:
-        """How it is to be asked, for whoever loads it from there."""
+        """How the model is prompted, for those who load it from there."""
         about = {
             "model": {"max_pixels": self.settings.max_pixels},
             "prompt": self.prompt.model_dump(),

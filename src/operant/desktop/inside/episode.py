@@ -28,7 +28,7 @@ CHORE_S = 0.5
 PART_STARTS = 4  # how often a part of the shell is started in one episode before it counts as broken
 
 
-class Layout:
+class EpisodeLayout:
     """Where an episode keeps what: fixed places in a sandbox, one temporary directory without isolation."""
 
     def __init__(self, base: str | None) -> None:
@@ -73,7 +73,7 @@ class Layout:
 
 class Episode(Programs):
     def __init__(
-        self, control: socket.socket, layout: Layout, environment: dict[str, str], bus: list[str]
+        self, control: socket.socket, layout: EpisodeLayout, environment: dict[str, str], bus: list[str]
     ) -> None:
         super().__init__(control, environment)
         self.layout = layout
@@ -341,7 +341,9 @@ def wake_on_child_end() -> int:
     return reading
 
 
-def run(control: socket.socket, layout: Layout, settings: dict[str, Any], display: str, home: int) -> None:
+def run(
+    control: socket.socket, layout: EpisodeLayout, settings: dict[str, Any], display: str, home: int
+) -> None:
     """Be process 1 of an episode; returns when the owner has let go of it."""
     kernel.hide_from_tracers()
     if layout.isolated:

@@ -42,7 +42,7 @@ class Supervisor(Programs):
             # Without walls a killed supervisor leaves orphans; by its mark they are known and ended later.
             environment["OPERANT_DESKTOP_OF"] = os.environ["OPERANT_DESKTOP_OF"]
         super().__init__(control, environment)
-        self.layout = episode.Layout(base)
+        self.layout = episode.EpisodeLayout(base)
         self.settings: dict[str, Any] = {}
         self.home = -1
         self.episode_pid = 0
@@ -214,7 +214,7 @@ class Supervisor(Programs):
         for pid in self.pids():
             if pid not in keep:
                 with contextlib.suppress(OSError, ValueError), open("/proc/%d/status" % pid) as file:
-                    # Shared memory too, which no limit of the kernel's binds: whoever maps it holds it.
+                    # Shared memory too, which no limit of the kernel's binds: a process that maps it holds it.
                     kinds = ("RssAnon:", "RssShmem:", "VmSwap:")
                     held = [int(line.split()[1]) for line in file if line.startswith(kinds)]
                     sizes[pid] = sum(held) << 10

@@ -17,7 +17,7 @@ from operant.errors import ConfigError, DesktopClosed, DesktopTimeout, RemoteDes
 __all__ = ["Connection", "check_url"]
 
 CONNECT_S = 5.0
-IDLE_S = 60.0  # how long a line is kept that nobody uses
+IDLE_S = 60.0  # how long an unused connection is kept
 FIRST_PAUSE_S = 0.1
 TYPE = "application/msgpack"
 #: The line broke: whether the request arrived is not known, and sending it again is safe (see ``client``).

@@ -1,7 +1,7 @@
 """A directory with everything that an interrupted run needs: it appears whole, or not at all.
 
 ``model/`` (adapters or weights, as every loader reads them) beside ``state.pt``, which is read as numbers only:
-a file that somebody tampered with can't run code.
+a file that was tampered with can't run code.
 """
 
 from __future__ import annotations

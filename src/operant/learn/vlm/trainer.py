@@ -216,7 +216,7 @@ class Trainer:
     # Handing over.
 
     def weights(self) -> dict[str, Tensor]:
-        """A copy of what is trained, for whoever generates."""
+        """A copy of what is trained, for generation."""
         return {name: parameter.detach().clone() for name, parameter in self.trained.items()}
 
     @property

@@ -44,7 +44,7 @@ class Result:
 
     @property
     def verified(self) -> bool:
-        """Whether somebody other than the agent checked it."""
+        """Whether criteria checked it, and not the agent alone."""
         return self.success is not None
 
 

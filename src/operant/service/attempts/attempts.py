@@ -40,8 +40,8 @@ from operant.service.attempts.environment import SharedEnvironment
 from operant.service.inference.predictor import Predictor
 from operant.service.logs import current_request_id
 from operant.service.masking import MaskedRecorder
+from operant.service.sessions.registry import Sessions
 from operant.service.sessions.session import Session
-from operant.service.sessions.sessions import Sessions
 from operant.service.sessions.sight import read_widgets
 from operant.tasks.task import Task
 from operant.types import Outcome

@@ -52,7 +52,7 @@ def criterion_of_client(data: Mapping[str, Any] | list[Any]) -> Criterion:
 
 
 def criterion_of_text(text: str) -> Criterion | None:
-    """The criterion that somebody wrote as JSON into a form; None if the form was left empty."""
+    """The criterion that a user wrote as JSON into a form; None if the form was left empty."""
     if not text.strip():
         return None
     try:

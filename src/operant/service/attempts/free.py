@@ -1,6 +1,6 @@
-"""Instructions that somebody just says, with or without criteria to check them by.
+"""Free instructions, with or without criteria to check them by.
 
-Without criteria nobody can tell whether it worked. What the agent says of itself is then a claim, not a success.
+Without criteria there is no telling whether it worked. What the agent says of itself is then a claim, not a success.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["FREE", "free_task", "is_checked", "is_free", "task_for"]
 FREE = "free/instruction-v1"
 
 
-class NobodyKnows(Criterion):
+class Unverifiable(Criterion):
     """Neither success nor failure is known, and the episode says so."""
 
     def check(self, world: World) -> Verdict:
@@ -34,7 +34,7 @@ def free_task(
         FREE,
         instruction,
         Difficulty.of_steps(max_steps),
-        success or NobodyKnows(),
+        success or Unverifiable(),
         max_steps=max_steps,
         profile=profile,
     )
@@ -46,7 +46,7 @@ def is_free(task: Task) -> bool:
 
 def is_checked(task: Task) -> bool:
     """Whether criteria decide about it."""
-    return not isinstance(task.success, NobodyKnows)
+    return not isinstance(task.success, Unverifiable)
 
 
 def task_for(session: Session, task: Task) -> Task:

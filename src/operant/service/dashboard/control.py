@@ -88,7 +88,7 @@ def _desk(session: Session) -> None:
             who = "waits for you" if session.taken_over else "is at work"
             doing.text = f"{session.model} {who}: {session.instruction}"
         else:
-            doing.text = f"session {session.id}, nobody else at work"
+            doing.text = f"session {session.id}, no agent at work"
         if taken.value != session.taken_over:
             taken.value = session.taken_over
 
@@ -139,7 +139,7 @@ def _work(session: Session) -> None:
             ui.textarea("Success criteria (JSON)", placeholder=CRITERIA)
             .props(
                 'outlined dense autogrow input-style="font-family: monospace; min-height: 2.6em" '
-                f"hint='For example {CRITERIA}, as in config/tasks.json. Left empty, nobody checks what the agent says.'"
+                f"hint='For example {CRITERIA}, as in config/tasks.json. Left empty, what the agent says is not checked.'"
             )
             .classes("w-full")
         )

@@ -107,7 +107,7 @@ async def live(
 ) -> None:
     """A part of a page that is drawn anew so often. What it shows is gathered first, so that it is never blank.
 
-    With ``key`` only when that changes: a button that is replaced while somebody presses it hears nothing.
+    With ``key`` only when that changes: a button that is replaced while it is pressed does nothing.
     """
     part = ui.column().classes("op-part w-full gap-2")
     drawn: list[Any] = []

@@ -76,7 +76,7 @@ def mount_dashboard(app: FastAPI, runtime: Runtime) -> None:
 
 
 def add_entrance(app: FastAPI, config: ServiceConfig) -> None:
-    """The login page, and what browsers fetch before anybody has signed in."""
+    """The login page, and what browsers fetch before sign-in."""
 
     @app.get("/manifest.webmanifest", include_in_schema=False)
     async def manifest() -> Response:

@@ -22,7 +22,7 @@ from operant.service.dashboard.frame import (
 from operant.service.routes.monitoring import metrics_view
 from operant.service.schemas.monitoring import MetricsView
 from operant.service.sessions.approvals import Pending
-from operant.service.training.runs import Run
+from operant.service.training.runs import TrainingRun
 
 __all__ = ["register"]
 
@@ -96,7 +96,7 @@ async def _last_attempts() -> list[Attempt]:
 
 def _attempts(attempts: list[Attempt]) -> None:
     if not attempts:
-        empty("Nobody has tried a task yet.", "Start one on the page Tasks, or through the API.")
+        empty("No task was tried yet.", "Start one on the page Tasks, or through the API.")
     for attempt in attempts:
         with ui.row().classes("op-row no-wrap"):
             if attempt.result is not None:
@@ -111,7 +111,7 @@ def _attempts(attempts: list[Attempt]) -> None:
                 ui.link("watch", f"/control?session={attempt.session}")
 
 
-async def _last_runs() -> list[tuple[Run, dict[str, Any]]]:
+async def _last_runs() -> list[tuple[TrainingRun, dict[str, Any]]]:
     """The newest, each with its last update."""
     service = runtime()
     return await service.at_desk(
@@ -119,7 +119,7 @@ async def _last_runs() -> list[tuple[Run, dict[str, Any]]]:
     )
 
 
-def _runs(runs: list[tuple[Run, dict[str, Any]]]) -> None:
+def _runs(runs: list[tuple[TrainingRun, dict[str, Any]]]) -> None:
     if not runs:
         empty("No training run yet.", "Start one on the page Training.")
     for run, latest in runs:

@@ -16,7 +16,7 @@ from operant.service.routes.training import start_run
 from operant.service.schemas.training import StartTraining
 from operant.service.training.live import read_live
 from operant.service.training.progress import Progress, is_reward_hack
-from operant.service.training.runs import Run
+from operant.service.training.runs import TrainingRun
 
 __all__ = ["Watched", "register", "show_runs"]
 
@@ -57,7 +57,7 @@ def register() -> None:
 class Watched:
     """A run with what its files say of it, read in one go beside the event loop."""
 
-    run: Run
+    run: TrainingRun
     progress: Progress
     alarm: bool
     resumable: bool
@@ -65,7 +65,7 @@ class Watched:
     live: Mapping[str, Any]
 
     @classmethod
-    def of(cls, run: Run) -> Watched:
+    def of(cls, run: TrainingRun) -> Watched:
         progress = run.progress()
         resumable = run.state not in ("running", "finished") and bool(run.checkpoints())
         live = read_live(run.directory) if run.running else {}
@@ -74,7 +74,7 @@ class Watched:
 
 async def show_runs(
     look: Callable[[], Awaitable[list[Watched]]],
-    picture: Callable[[Run, int], str],
+    picture: Callable[[TrainingRun, int], str],
     *,
     steerable: bool = True,
 ) -> None:
@@ -103,7 +103,7 @@ async def show_runs(
 class _Wall:
     """The desktops of the first run that has any to see, each with what the agent is about to do drawn on it."""
 
-    def __init__(self, picture: Callable[[Run, int], str]) -> None:
+    def __init__(self, picture: Callable[[TrainingRun, int], str]) -> None:
         self._picture = picture
         self._turn = 0
         self._grid = ui.element("div").classes("op-grid op-wide")
@@ -215,7 +215,7 @@ def _number(value: Any) -> float | None:
 
 class _Rows:
     """How the runs are, with their buttons, which stay until there is another one to press: a button that is replaced
-    while somebody presses it hears nothing."""
+    while it is pressed does nothing."""
 
     def __init__(self, steerable: bool) -> None:
         self._steerable = steerable
@@ -303,7 +303,7 @@ def _form() -> None:
             ui.button("Start training", icon="play_arrow", on_click=start).props("unelevated")
 
 
-async def _stop(run: Run) -> None:
+async def _stop(run: TrainingRun) -> None:
     service = runtime()
     try:
         await service.at_desk(service.runs.stop, run.id)
@@ -312,7 +312,7 @@ async def _stop(run: Run) -> None:
         ui.notify(error.message, type="negative", caption=error.hint or "")
 
 
-async def _resume(run: Run) -> None:
+async def _resume(run: TrainingRun) -> None:
     service = runtime()
     try:
         await service.at_desk(start_run, service, StartTraining.model_validate({"resume": run.id}))

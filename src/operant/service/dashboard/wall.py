@@ -16,7 +16,7 @@ FPS, WIDTH = 8, 480
 def register() -> None:
     @ui.page("/wall", response_timeout=PATIENCE_S)
     async def wall() -> None:
-        async with framed("/wall", "Live wall", "Every desktop that somebody uses"):
+        async with framed("/wall", "Live wall", "Every desktop in use"):
             with ui.row().classes("op-row"):
                 ui.button("New desktop", icon="add", on_click=_lease).props("unelevated")
             nothing = ui.column().classes("w-full")
@@ -35,7 +35,7 @@ def register() -> None:
                         if name not in tiles:
                             tiles[name] = _tile(session)
                         _, doing, pills = tiles[name]
-                        doing.text = session.instruction or "nobody at work"
+                        doing.text = session.instruction or "no agent at work"
                         pills.clear()
                         with pills:
                             _pills(session)

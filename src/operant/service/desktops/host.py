@@ -1,4 +1,4 @@
-"""Who keeps the desktops: leases them to clients, makes their calls, and takes back what nobody uses any more.
+"""Keeps the desktops: leases them to clients, makes their calls, and takes back unused ones.
 
 A lease ends when its client says so or makes no call for a while; the pool resets or replaces the desktop. The
 last answer of each lease is remembered, so that a call which is sent again is not made again.
@@ -175,6 +175,6 @@ class _Guest:
 
 
 def _takes(arguments: Any) -> float:
-    """Seconds that a call may take by what it asks for: nobody is idle meanwhile."""
+    """Seconds that a call may take by what it asks for: a lease is not idle meanwhile."""
     seconds = arguments.get("seconds") if isinstance(arguments, dict) else None
     return min(max(0.0, float(seconds)), LONGEST_S) if isinstance(seconds, (int, float)) else 0.0

@@ -1,4 +1,4 @@
-"""Runs desktops for other machines until somebody stops it."""
+"""Runs desktops for other machines until it is stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from operant.desktop.pool import DesktopPool
 from operant.service.desktops.app import create_desktop_app
 from operant.service.desktops.host import DesktopHost
 from operant.service.desktops.ui_rl import create_ui_rl_app
-from operant.service.desktops.ui_rl_sessions import Sessions
+from operant.service.desktops.ui_rl_sessions import UIRLSessions
 from operant.service.logs import set_up_logging
 from operant.service.server import GOODBYE_S, listen
 
@@ -25,7 +25,7 @@ def serve_desktops(host: DesktopHost, config: ServiceConfig, *, level: str = "IN
     _serve(create_desktop_app(host, config), host.pool, config, level)
 
 
-def serve_ui_rl(sessions: Sessions, config: ServiceConfig, *, level: str = "INFO") -> None:
+def serve_ui_rl(sessions: UIRLSessions, config: ServiceConfig, *, level: str = "INFO") -> None:
     """UI-RL's protocol. Returns when it was told to stop and every desktop is closed."""
     _serve(create_ui_rl_app(sessions, config), sessions.pool, config, level)
 

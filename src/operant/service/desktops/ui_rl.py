@@ -21,7 +21,7 @@ from operant import __version__
 from operant.config.service import ServiceConfig
 from operant.errors import RequestForbidden
 from operant.pictures.png import png_bytes
-from operant.service.desktops.ui_rl_sessions import Sessions
+from operant.service.desktops.ui_rl_sessions import UIRLSessions
 from operant.service.guard import Guard
 from operant.service.problems import install_handlers
 from operant.types import MAX_DURATION_S
@@ -33,7 +33,7 @@ ABOUT = "Operant desktops, UI-RL protocol\n"
 Text = Annotated[str | None, Query(max_length=100_000)]
 
 
-def create_ui_rl_app(sessions: Sessions, config: ServiceConfig) -> FastAPI:
+def create_ui_rl_app(sessions: UIRLSessions, config: ServiceConfig) -> FastAPI:
     """Closes the desktops when it stops."""
 
     @asynccontextmanager
@@ -117,11 +117,11 @@ def _numbered(id: int) -> int:
     return id
 
 
-def _single(sessions: Sessions) -> Callable[[], int]:
+def _single(sessions: UIRLSessions) -> Callable[[], int]:
     return lambda: sessions.single()
 
 
-def _acting(sessions: Sessions, session: Callable[..., int]) -> APIRouter:
+def _acting(sessions: UIRLSessions, session: Callable[..., int]) -> APIRouter:
     """``act`` and ``progress``, which both generations have."""
     router = APIRouter()
     chosen = Depends(session)

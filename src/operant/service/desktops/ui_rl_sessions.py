@@ -31,7 +31,7 @@ from operant.tasks.criteria.question import Unclear
 from operant.tasks.task import Task
 from operant.types import MAX_DURATION_S, ActionKind
 
-__all__ = ["SessionType", "Sessions", "session_types"]
+__all__ = ["SessionType", "UIRLSessions", "session_types"]
 
 LEASE_WAIT_S = 10.0
 MOST_SEEDS = 2**31
@@ -60,7 +60,7 @@ def session_types(templates: Iterable[SessionType]) -> dict[str, SessionType]:
     return found
 
 
-class Sessions:
+class UIRLSessions:
     """All sessions of one server. Safe for threads."""
 
     def __init__(
@@ -188,7 +188,7 @@ class Sessions:
         if number in self._ended:
             return SessionExpired(
                 f"session {number} has ended",
-                hint=f"POST /session begins another; one that nobody uses for {self.idle_s:g} s is ended",
+                hint=f"POST /session begins another; one that is unused for {self.idle_s:g} s is ended",
             )
         return UnknownSession(f"there is no session {number}", hint="POST /session begins one")
 
@@ -263,7 +263,7 @@ class _Session:
             return True
 
     def release(self) -> None:
-        """Give the desktop back once nobody is at work on it."""
+        """Give the desktop back once no call is under way."""
         with self.lock:
             self.lease.release()
 

@@ -1,6 +1,6 @@
 """Questions of many requests, answered together in one thread beside the event loop.
 
-While one batch is being answered the next one gathers, so that nobody waits longer than for the batch before.
+While one batch is being answered the next one gathers, so that no request waits longer than for the batch before.
 A model that is switched meanwhile is used from the next batch on.
 """
 
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from operant.errors import OperantError, ServiceNotReady, TooManyRequests
-from operant.service.inference.predictor import Answer, Predictor, Question
+from operant.service.inference.predictor import Prediction, PredictionRequest, Predictor
 
 __all__ = ["Batcher", "Timed"]
 
@@ -26,7 +26,7 @@ Observe = Callable[[int, float], None]
 class Timed:
     """An answer, whose it is and how long the model took for the batch that it was in."""
 
-    answer: Answer
+    answer: Prediction
     model: str
     inference_ms: float
     batch: int
@@ -49,7 +49,7 @@ class Batcher:
         self.queued = queued
         self._current = current
         self._observe = observe
-        self._waiting: deque[tuple[Question, asyncio.Future[Timed]]] = deque()
+        self._waiting: deque[tuple[PredictionRequest, asyncio.Future[Timed]]] = deque()
         self._arrived = asyncio.Event()
         self._full = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "operant-inference")
@@ -62,7 +62,7 @@ class Batcher:
     def start(self) -> None:
         self._worker = asyncio.create_task(self._work(), name="operant-batcher")
 
-    async def ask(self, question: Question) -> Timed:
+    async def ask(self, question: PredictionRequest) -> Timed:
         """The model's answer; waits its turn."""
         if self._worker is None or self._worker.done():
             raise ServiceNotReady("the service is stopping")
@@ -125,7 +125,9 @@ class Batcher:
                 else:
                     future.set_result(Timed(answer, predictor.info.name, 1000 * took, len(batch)))
 
-    def _predict(self, questions: list[Question]) -> tuple[Predictor, list[Answer | OperantError], float]:
+    def _predict(
+        self, questions: list[PredictionRequest]
+    ) -> tuple[Predictor, list[Prediction | OperantError], float]:
         predictor = self._current()
         began = time.perf_counter()
         return predictor, predictor.predict(questions), time.perf_counter() - began

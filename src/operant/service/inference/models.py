@@ -54,7 +54,7 @@ class Models:
         device: str | None = None,
         factory: Callable[[Model], Predictor] | None = None,
     ) -> None:
-        """``chosen`` says that somebody asked for the first model: then no other one stands in for it."""
+        """``chosen`` says that the first model was asked for: then no other one replaces it."""
         self._directories = tuple(directories)
         self._checkpoint_agent = checkpoint_agent
         self._factory = factory or self._load
@@ -132,7 +132,7 @@ class Models:
             for pattern in CHECKPOINTS:
                 for path in directory.rglob(pattern) if directory.is_dir() else ():
                     relative = path.relative_to(directory)
-                    # A link that leads out of the directory is nobody's model.
+                    # A link that leads out of the directory is not a model.
                     if len(relative.parts) > MOST_DEEP or not path.resolve().is_relative_to(root):
                         continue
                     try:

@@ -17,11 +17,11 @@ from operant.agents.batched import BatchedAgent
 from operant.errors import AgentError, InvalidAction, OperantError, RequestForbidden
 from operant.types import Action, Observation, Size
 
-__all__ = ["AgentPredictor", "Answer", "ModelInfo", "Predictor", "Question"]
+__all__ = ["AgentPredictor", "ModelInfo", "Prediction", "PredictionRequest", "Predictor"]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PredictionRequest:
     """What to do next?"""
 
     observation: Observation
@@ -30,7 +30,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Prediction:
     """An action, or why there is none."""
 
     action: Action | None
@@ -62,12 +62,12 @@ class Predictor(ABC):
     info: ModelInfo
 
     @abstractmethod
-    def predict(self, questions: Sequence[Question]) -> list[Answer | OperantError]:
+    def predict(self, questions: Sequence[PredictionRequest]) -> list[Prediction | OperantError]:
         """One answer, or one failure, for each question; one bad question spoils no other."""
 
     @abstractmethod
     def make_agent(self, *, deterministic: bool) -> Agent:
-        """An agent of its own for somebody's task."""
+        """An agent of its own for one task."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to let go of
         """Let go of everything."""
@@ -91,7 +91,7 @@ class AgentPredictor(Predictor):
             dict(getattr(self._agent, "details", {}) or {}),
         )
 
-    def predict(self, questions: Sequence[Question]) -> list[Answer | OperantError]:
+    def predict(self, questions: Sequence[PredictionRequest]) -> list[Prediction | OperantError]:
         if self.info.privileged:
             return [
                 RequestForbidden(
@@ -106,7 +106,9 @@ class AgentPredictor(Predictor):
                 return [self._alone(question) for question in questions]
         return [self._alone(question) for question in questions]
 
-    def _together(self, agent: BatchedAgent, questions: Sequence[Question]) -> list[Answer | OperantError]:
+    def _together(
+        self, agent: BatchedAgent, questions: Sequence[PredictionRequest]
+    ) -> list[Prediction | OperantError]:
         said = agent.act_all(
             [question.observation for question in questions],
             deterministic=[question.deterministic for question in questions],
@@ -115,7 +117,7 @@ class AgentPredictor(Predictor):
             raise AgentError(f"{self.info.name} gave {len(said)} answers to {len(questions)} questions")
         return [_answer(one) for one in said]
 
-    def _alone(self, question: Question) -> Answer | OperantError:
+    def _alone(self, question: PredictionRequest) -> Prediction | OperantError:
         agent, seen = self._agent, question.observation
         height, width = seen.screen.shape[:2]
         try:
@@ -124,7 +126,7 @@ class AgentPredictor(Predictor):
             agent.begin(TaskView(seen.instruction, seen.max_steps, Size(width, height), question.seed))
             return _answer(agent.act(seen))
         except InvalidAction as error:
-            return Answer(None, error=error.message)
+            return Prediction(None, error=error.message)
         except Exception as error:  # noqa: BLE001 - foreign code may raise anything
             return AgentError(f"{self.info.name} failed: {type(error).__name__}: {str(error)[:200]}")
 
@@ -138,14 +140,14 @@ class AgentPredictor(Predictor):
         self._agent.close()
 
 
-def _answer(said: Action | Decision) -> Answer:
+def _answer(said: Action | Decision) -> Prediction:
     if not isinstance(said, Decision):
-        return Answer(said)
+        return Prediction(said)
     record = said.record
     confidence = _number(record.get("confidence"))
     if confidence is None and (log_prob := _number(record.get("log_prob"))) is not None:
         confidence = min(1.0, math.exp(min(0.0, log_prob)))
-    return Answer(said.action, confidence, _number(record.get("value")), said.response, said.error)
+    return Prediction(said.action, confidence, _number(record.get("value")), said.response, said.error)
 
 
 def _number(value: Any) -> float | None:

@@ -15,7 +15,7 @@ from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
 from operant.errors import ActionNotExpressible, DesktopError, InvalidAction
 from operant.service.inference.batcher import Timed
-from operant.service.inference.predictor import Question
+from operant.service.inference.predictor import PredictionRequest
 from operant.service.masking import mask_action
 from operant.service.pictures import decode_base64, decode_picture
 from operant.service.problems import PROBLEMS
@@ -32,8 +32,8 @@ from operant.service.schemas.agent import (
     Region,
     SwitchRequest,
 )
+from operant.service.sessions.registry import LIVE
 from operant.service.sessions.session import Performed, Session
-from operant.service.sessions.sessions import LIVE
 from operant.service.sessions.sight import see
 from operant.types import Action, Observation, Point, Size
 
@@ -66,7 +66,7 @@ async def predict(request: Request, runtime: RuntimeDep) -> PredictResponse:
     else:
         seen = await runtime.at_desk(_see_session, runtime, asked)
     height, width = seen.screen.shape[:2]
-    timed = await runtime.batcher.ask(Question(seen, asked.deterministic, asked.seed))
+    timed = await runtime.batcher.ask(PredictionRequest(seen, asked.deterministic, asked.seed))
     return _prediction(timed, asked, Size(width, height))
 
 

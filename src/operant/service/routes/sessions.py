@@ -42,7 +42,7 @@ WidthQuery = Annotated[int | None, Query(ge=16, le=8192, description="Scale down
     "/sessions", response_model=SessionView, status_code=201, responses={200: {"model": SessionView}}
 )
 async def create_session(asked: SessionRequest, runtime: RuntimeDep, response: Response) -> SessionView:
-    """Lease a sandboxed desktop. It is handed back by DELETE, or when nobody has used it for a while."""
+    """Lease a sandboxed desktop. It is handed back by DELETE, or when it was unused for a while."""
     if asked.dry_run:
         response.status_code = 200
     return await runtime.at_desk(_create, runtime, asked)

@@ -15,7 +15,7 @@ from operant.errors import OperantError
 from operant.service.pictures import Encoding
 from operant.service.problems import problem_of
 from operant.service.routes.dependencies import RuntimeDep
-from operant.service.stream.viewer import Viewer, Wish
+from operant.service.stream.viewer import StreamViewer, Wish
 
 __all__ = ["router"]
 
@@ -43,4 +43,4 @@ async def stream(
         await socket.close(REFUSED_AT + status, problem.code)
         return
     session.touch()
-    await Viewer(socket, runtime, session, Wish(encoding, fps, quality, width)).run()
+    await StreamViewer(socket, runtime, session, Wish(encoding, fps, quality, width)).run()

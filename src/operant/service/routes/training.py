@@ -14,7 +14,7 @@ from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
 from operant.service.schemas.training import RunView, StartTraining, StopTraining, TrainingStatus
 from operant.service.training.live import read_live, read_picture
-from operant.service.training.runs import Run
+from operant.service.training.runs import TrainingRun
 
 __all__ = ["router", "start_run", "view_of"]
 
@@ -40,14 +40,14 @@ def start_run(runtime: Runtime, asked: StartTraining) -> RunView:
     return view_of(runtime.runs.start(options, asked.name))
 
 
-def _run_named(runtime: Runtime, name: str) -> Run | None:
+def _run_named(runtime: Runtime, name: str) -> TrainingRun | None:
     try:
         return runtime.runs.find(name)
     except NoTraining:
         return None
 
 
-def _resume_run(runtime: Runtime, run: Run, asked: StartTraining) -> RunView:
+def _resume_run(runtime: Runtime, run: TrainingRun, asked: StartTraining) -> RunView:
     """Only what was asked for in so many words is changed; the rest stays as the run began."""
     said = _options(runtime, asked.model_copy(update={"resume": None}))
     options = {name: value for name, value in said.items() if name in asked.model_fields_set}
@@ -154,7 +154,7 @@ async def get_desktop(
     return Response(await runtime.at_desk(read), media_type="image/jpeg")
 
 
-def view_of(run: Run) -> RunView:
+def view_of(run: TrainingRun) -> RunView:
     progress = run.progress()
     return RunView(
         id=run.id,

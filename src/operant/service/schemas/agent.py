@@ -169,7 +169,7 @@ class CompleteTaskRequest(Taken):
     )
 
     instruction: str | None = Field(None, min_length=1, max_length=4000)
-    """What is wanted, in words. Without success_criteria nobody can check it, and success stays null."""
+    """What is wanted, in words. Without success_criteria it cannot be verified, and success stays null."""
     success_criteria: Criteria = None
     """How to tell whether the instruction was carried out, as in config/tasks.json: {"window_title": "Calculator"},
     {"file_exists": "output.txt"}. Several must all hold. Checked when the agent has said that it is done, or has no
@@ -238,9 +238,9 @@ class AttemptView(Given):
     verified: bool
     """Whether the criteria were asked; then ``success`` is true or false."""
     claimed: bool
-    """Whether the agent said that it is done. Nobody else may have looked."""
+    """Whether the agent said that it is done. It may not have been verified."""
     judge: Literal["criteria", "agent", "nobody yet"]
-    """Who decides: the criteria, or nobody but the agent where there are none."""
+    """Who decides: the criteria, or the agent alone where there are none."""
     outcome: str | None
     why: str
     reward: float

@@ -58,7 +58,7 @@ class CheckRequest(Taken):
     success_criteria: Criteria = None
     """As in config/tasks.json; the session's own by default."""
     answer: str | None = Field(None, max_length=4000)
-    """What somebody reports in words, for criteria that ask for an answer."""
+    """What the user reports in words, for criteria that ask for an answer."""
 
 
 class CheckView(Given):

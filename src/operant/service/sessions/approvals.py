@@ -1,4 +1,4 @@
-"""Actions on somebody's own screen, each held until a person has said yes or no."""
+"""Actions on the user's own screen, each held until a person has said yes or no."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Pending:
 
 
 class Approvals:
-    """``require`` blocks the thread that wants to act; ``answer`` is called by whoever decides."""
+    """``require`` blocks the thread that wants to act; ``answer`` is called with the decision."""
 
     def __init__(self, timeout_s: float, *, automatic: bool = False) -> None:
         self.timeout_s = timeout_s
@@ -42,7 +42,7 @@ class Approvals:
         try:
             if not pending.answered.wait(self.timeout_s):
                 raise NotApproved(
-                    f"nobody approved within {self.timeout_s:g} s: {description}",
+                    f"not approved within {self.timeout_s:g} s: {description}",
                     hint="approve in the dashboard, or start with --auto-approve",
                 )
         finally:

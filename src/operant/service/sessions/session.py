@@ -1,4 +1,4 @@
-"""One desktop in somebody's hands: what is done to it, who may do it, and what those who watch are told.
+"""One leased desktop: what is done to it, who may do it, and what those who watch are told.
 
 An agent and a person can share one. While an agent is at work only it acts; a person who takes over makes it
 wait, and hands back when done. Everything here may be called from any thread.
@@ -34,7 +34,7 @@ __all__ = ["Event", "Performed", "Session"]
 FRAMES_KEPT = 4  # 4 MB each
 DEEDS_KEPT = 64
 EVENTS_KEPT = 100
-LOOK_S = 0.1  # how often somebody who waits for a turn looks whether it was cancelled
+LOOK_S = 0.1  # how often a waiting call checks whether it was cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Performed:
 
 
 class Session:
-    """``release`` gives the desktop back; ``approve`` may hold an action until somebody agrees."""
+    """``release`` gives the desktop back; ``approve`` may hold an action until it is approved."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Session:
         return max(0.0, self.expires_at - self._clock())
 
     def close(self) -> None:
-        """Give the desktop back. Whoever waits for a turn is told."""
+        """Give the desktop back. Waiting calls are told."""
         with self._turn:
             if self.closed:
                 return
@@ -138,7 +138,7 @@ class Session:
         return None if isinstance(self._desktop, LocalDesktop) else self._desktop.profile
 
     def look(self) -> npt.NDArray[np.uint8]:
-        """The screen now, without waiting for anybody."""
+        """The screen now, without waiting for a turn."""
         return self.desktop.glance()
 
     def kept_frame(self, number: int) -> npt.NDArray[np.uint8]:

@@ -14,7 +14,7 @@ from operant.types import Node, Observation, Point
 
 __all__ = ["read_widgets", "see"]
 
-TREE_S = 5.0  # a crowded machine may be slow, but somebody waits for the answer
+TREE_S = 5.0  # a crowded machine may be slow, but a client waits for the answer
 
 
 def see(session: Session, instruction: str, *, step: int, max_steps: int, with_tree: bool) -> Observation:
@@ -37,7 +37,7 @@ def see(session: Session, instruction: str, *, step: int, max_steps: int, with_t
 
 
 def read_widgets(session: Session) -> Node | None:
-    """The widgets; None if it is somebody's own screen and offers none. The agent then has the picture only."""
+    """The widgets; None if it is the user's own screen and offers none. The agent then has the picture only."""
     try:
         return session.desktop.accessibility(lines=True, timeout_s=TREE_S)
     except AccessibilityError as error:

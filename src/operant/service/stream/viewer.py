@@ -25,7 +25,7 @@ from operant.service.sessions.session import Session
 from operant.service.stream.pictures import Camera, Picture
 from operant.types import Action, ActionKind
 
-__all__ = ["Viewer", "Wish"]
+__all__ = ["StreamViewer", "Wish"]
 
 BEHIND = 3  # pictures that may be on their way
 SEND_S = 10.0  # how long a viewer may take to read
@@ -47,7 +47,7 @@ class Wish:
     width: int | None = None
 
 
-class Viewer:
+class StreamViewer:
     """``run`` returns when either side has had enough."""
 
     def __init__(self, socket: WebSocket, runtime: Runtime, session: Session, wish: Wish) -> None:

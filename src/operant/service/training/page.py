@@ -22,7 +22,7 @@ from operant.service.dashboard.frame import PATIENCE_S
 from operant.service.dashboard.training import Watched, show_runs
 from operant.service.server import listen
 from operant.service.training.live import read_picture
-from operant.service.training.runs import Run
+from operant.service.training.runs import TrainingRun
 
 __all__ = ["main"]
 
@@ -48,7 +48,7 @@ def main(directory: Path, port: int, parent: int) -> None:
         with ui.column().classes("op-page"):
             ui.label("Training").classes("op-title").props("role=heading aria-level=1")
             ui.label(str(directory)).classes("op-sub")
-            run = Run(directory.name, directory, (), {}, began, "running")
+            run = TrainingRun(directory.name, directory, (), {}, began, "running")
 
             async def look() -> list[Watched]:
                 return [await asyncio.to_thread(Watched.of, run)]

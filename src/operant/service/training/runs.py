@@ -28,9 +28,9 @@ from operant.errors import NoTraining, RequestForbidden, ResultsError, TrainingB
 from operant.rollout.store import write_atomically
 from operant.service.logs import current_request_id
 from operant.service.training.progress import Progress, is_reward_hack, read_progress
-from operant.service.training.warden import EXIT, LOG
+from operant.service.training.run_supervisor import EXIT, LOG
 
-__all__ = ["Run", "Runs"]
+__all__ = ["Runs", "TrainingRun"]
 
 RUN, FINAL = "run.json", "final_model.pt"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
@@ -38,7 +38,7 @@ LAST_WORDS = 4000
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """A run as its directory tells it."""
 
     id: str
@@ -98,7 +98,7 @@ class Runs:
                 words += [flag, str(value)]
         return (*words, "--save-dir", str(directory), "--log-dir", str(directory))
 
-    def start(self, options: Mapping[str, Any], name: str | None = None) -> Run:
+    def start(self, options: Mapping[str, Any], name: str | None = None) -> TrainingRun:
         """Begin a run; ``TrainingBusy`` while another one is under way."""
         self._check_enabled()
         with self._lock:
@@ -109,7 +109,7 @@ class Runs:
                 raise TrainingBusy(f"there is a run {identity} already", hint="choose another name")
             return self._spawn(identity, directory, options)
 
-    def resume(self, run: Run, options: Mapping[str, Any]) -> Run:
+    def resume(self, run: TrainingRun, options: Mapping[str, Any]) -> TrainingRun:
         """Go on with a run that has ended, from its newest checkpoint, with other options where there are any."""
         self._check_enabled()
         with self._lock:
@@ -129,9 +129,15 @@ class Runs:
                 f"the run {current.id} is under way", hint="POST /api/v1/training/stop ends it"
             )
 
-    def _spawn(self, identity: str, directory: Path, options: Mapping[str, Any]) -> Run:
+    def _spawn(self, identity: str, directory: Path, options: Mapping[str, Any]) -> TrainingRun:
         command = self.command(directory, options)
-        warden = [sys.executable, "-m", "operant.service.training.warden", str(directory), *command]
+        supervisor = [
+            sys.executable,
+            "-m",
+            "operant.service.training.run_supervisor",
+            str(directory),
+            *command,
+        ]
         form: dict[str, Any] = {
             "id": identity,
             "command": command,
@@ -142,7 +148,7 @@ class Runs:
         try:
             directory.mkdir(parents=True, exist_ok=True)
             child = subprocess.Popen(
-                warden,
+                supervisor,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -157,7 +163,7 @@ class Runs:
         logger.bind(run=identity).info("training run {} has begun", identity)
         return self.find(identity)
 
-    def stop(self, identity: str | None = None) -> Run:
+    def stop(self, identity: str | None = None) -> TrainingRun:
         """Ask a run to write its last checkpoint and end; ``find`` tells when it has. Asked again, it hurries."""
         self._check_enabled()
         run = self.current() if identity is None else self.find(identity)
@@ -168,16 +174,16 @@ class Runs:
         logger.bind(run=run.id).info("training run {} was asked to stop", run.id)
         return run
 
-    def current(self) -> Run | None:
+    def current(self) -> TrainingRun | None:
         """The run that is under way."""
         return next((run for run in self.list() if run.running), None)
 
-    def find(self, identity: str) -> Run:
+    def find(self, identity: str) -> TrainingRun:
         if NAME.fullmatch(identity) and (run := self._read(self._root / identity)) is not None:
             return run
         raise NoTraining(f"there is no run {identity[:64]!r}", hint="GET /api/v1/training/runs lists them")
 
-    def list(self) -> list[Run]:
+    def list(self) -> list[TrainingRun]:
         """The newest first."""
         paths = self._root.iterdir() if self._root.is_dir() else ()
         runs = [run for path in paths if (run := self._read(path)) is not None]
@@ -189,7 +195,7 @@ class Runs:
                 "training is switched off here", hint="start the service with TRAINING_ENABLED=true"
             )
 
-    def _read(self, directory: Path) -> Run | None:
+    def _read(self, directory: Path) -> TrainingRun | None:
         try:
             form = json.loads((directory / RUN).read_text(encoding="utf-8"))
             pid, state, code, ended = form["pid"], "running", None, None
@@ -200,7 +206,7 @@ class Runs:
                 state = "stopped" if ending["stopped"] else "finished" if code == 0 else "failed"
             elif _began(pid) != form["pid_began"]:
                 state = "lost"
-            return Run(
+            return TrainingRun(
                 str(form["id"]),
                 directory,
                 tuple(form["command"]),

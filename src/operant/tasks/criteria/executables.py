@@ -77,7 +77,7 @@ def akin(program: str, label: str) -> bool:
 
 
 def shows_anything(program: str) -> bool:
-    """Whether what its windows say is up to whoever started it."""
+    """Whether what its windows say is decided by the command that started it."""
     return program in TERMINALS or program == "sh" or program.startswith(INTERPRETERS)
 
 

@@ -1,4 +1,4 @@
-"""Reading office files: ZIP archives with XML in them, written by whoever. Sizes are bounded at every step.
+"""Reading office files: ZIP archives with XML in them, from untrusted sources. Sizes are bounded at every step.
 
 No document type declarations (so no entities that multiply), no more bytes out of an archive than a small
 multiple of a sensible document.

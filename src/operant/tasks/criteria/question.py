@@ -2,7 +2,7 @@
 
 What an agent left behind may be missing, broken, huge or hanging. That is never an exception to the caller:
 it is "no", and where it can't be known it is an ``Unclear`` no, which ``Not`` does not turn into a yes.
-Trouble with the desktop itself (``DesktopError``) is nobody's answer and goes through.
+Trouble with the desktop itself (``DesktopError``) is no answer and goes through.
 """
 
 from __future__ import annotations

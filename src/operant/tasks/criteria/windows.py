@@ -140,7 +140,7 @@ class WindowGeometry(Question):
         if any(abs(wanted - is_) > self.tolerance for wanted, is_ in placed):
             return False
         if (placed or self.maximized) and self.minimized is None and window.minimized:
-            return False  # it has a place, but nobody sees it there
+            return False  # it has a place, but is covered there
         if self.minimized is not None and window.minimized != self.minimized:
             return False
         return self.maximized is None or self.maximized == (window.maximized and _fills(window, monitors))

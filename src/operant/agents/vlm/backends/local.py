@@ -1,6 +1,6 @@
 """A model in this process that answers many callers in small batches, one batch after the other.
 
-While a batch is being answered, the next requests gather; whoever waits when it ends is the next batch. So one
+While a batch is being answered, the next requests gather; those that wait when it ends are the next batch. So one
 caller never waits for others, and many callers share the cost of each pass.
 """
 
@@ -105,7 +105,7 @@ class LocalBackend(Backend):
         self._refuse_the_rest()
 
     def _gather(self) -> list[_Request] | None:
-        """The next batch: everybody who waits and wants the same temperature."""
+        """The next batch: all requests that wait and want the same temperature."""
         first = self._left_over.pop(0) if self._left_over else self._requests.get()
         if first is None:
             return None

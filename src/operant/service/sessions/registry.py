@@ -1,4 +1,4 @@
-"""All sessions: leasing desktops, finding sessions by name, ending those that nobody uses any more."""
+"""All sessions: leasing desktops, finding sessions by name, ending unused ones."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Sessions:
         self.end(session)
 
     def expire(self) -> None:
-        """End what nobody uses any more. Called every second."""
+        """End unused sessions. Called every second."""
         for session in self.list():
             if session.closed or (session.expires_in_s <= 0 and session.attempt is None):
                 logger.info("session {} has expired", session.id)

@@ -1,7 +1,7 @@
 """Runs a training command to its end and writes down how it ended, whether or not a service is there to see.
 
-A process of its own (``python -m operant.service.training.warden DIRECTORY COMMAND...``), standard library only.
-The end of a run is the file ``exit.json``; a warden that is asked to stop asks the training to stop, and ends it
+A process of its own (``python -m operant.service.training.run_supervisor DIRECTORY COMMAND...``), standard library only.
+The end of a run is the file ``exit.json``; a supervisor that is asked to stop asks the training to stop, and ends it
 when it does not. A training finishes the update that it is in, which may take minutes; one that is asked twice is
 not given that long.
 """
