@@ -47,6 +47,12 @@ def test_a_line_that_stands_there_is_only_entered_though_it_goes_on_in_the_next_
     assert xterm.enter(look("~/work $ mkdir", "quiet-harbor"), "mkdir quiet-harbor") == ENTER
 
 
+def test_the_pointer_over_the_terminal_is_no_text() -> None:
+    assert xterm.rows(look("~/work $", "", "          _")) == ["~/work $"]
+    assert xterm.rows(look("~/work $        `")) == ["~/work $"]
+    assert xterm.rows(look("~/work $ a b")) == ["~/work $ a b"]
+
+
 def test_other_text_and_other_programs_are_dropped_first() -> None:
     assert xterm.enter(look("~/work $ mkd"), "mkdir x") == INTERRUPT
     assert xterm.enter(look("~/work $ cat", "abc"), "mkdir x") == INTERRUPT

@@ -286,7 +286,9 @@ def find_text(text: str) -> Goal:
 
     def act(view: View) -> Action:
         # Accessibility does not tell what the find bar says. Asked for again, it selects what it says.
-        return Action.type(text) if view.last == FIND else once(view, FIND)
+        if view.last == FIND:
+            return Action.type(text)
+        return Action.wait() if view.last == Action.type(text) else FIND
 
     return Goal(lambda view: any(text in node.name for node in shown(view, "static")), act)
 

@@ -6,6 +6,7 @@ and the shell's directory, and by the rows that it shows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,6 +45,8 @@ HOME = "/home/user"
 TITLE = "Terminal"
 ENTER, INTERRUPT, END = Action.key("enter"), Action.key("ctrl", "c"), Action.key("ctrl", "d")
 CLEAR_LINE = Action.key("ctrl", "u")
+#: What the pointer looks like where it is over a terminal: a character that stands apart at the end of a row.
+POINTER = re.compile(r"(^|\s)\s+\S$")
 GRID = 12  # points a side at which a window is looked for between those that cover it
 
 Holds = Callable[[View], bool]
@@ -93,7 +96,10 @@ def window(view: View, title: str = TITLE) -> Window | None:
 def rows(view: View) -> list[str]:
     """What the terminal with the focus shows; nothing if a window covers a part of it."""
     node = view.tree()
-    return (node.text or "").split("\n") if node.role == "terminal" else []
+    found = [POINTER.sub("", row) for row in (node.text or "").split("\n")] if node.role == "terminal" else []
+    while found and not found[-1]:
+        found.pop()
+    return found
 
 
 def at(directory: str, title: str = TITLE) -> Holds:

@@ -1,6 +1,6 @@
 """The core suite: chores that people do, over real applications, one module per application.
 
-Every module lists its templates in ``TEMPLATES``; ``moves`` holds what their oracles share.
+Every module lists its templates in ``TEMPLATES``. The moves that their oracles are made of are in ``operant.apps``.
 """
 
 from __future__ import annotations
