@@ -23,6 +23,8 @@ BUILT_IN: dict[str, str] = {
     "chromium": "operant.apps.chromium:APP",
     "galculator": "operant.apps.galculator:APP",
     "lxappearance": "operant.apps.lxappearance:APP",
+    "lxpanel": "operant.apps.lxpanel:APP",
+    "mate-calc": "operant.apps.mate_calc:APP",
     "openbox": "operant.apps.openbox:APP",
     "ristretto": "operant.apps.ristretto:APP",
     "viewnior": "operant.apps.viewnior:APP",

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import yaml
 
+from operant.apps import app_names
 from operant.config.desktop import PROFILES, Profile
 from operant.errors import TaskError
 from operant.tasks.blanks import check_size, draw_parameters, fill
@@ -39,8 +40,6 @@ MAX_STEPS = 1000
 FIELDS = ("id", "instruction", "instructions", "difficulty", "num_steps", "max_steps", "success_criteria",
           "success", "setup", "profile", "parameters", "apps", "skill", "family", "unseen", "oracle")  # fmt: skip
 FILE_FIELDS = ("tasks", "suite")
-#: Applications that tasks may be about even where they are not installed.
-APPLICATIONS = ("galculator", "mate-calc", "mousepad", "pcmanfm", "xterm", "chromium", "desktop")
 PROGRAMS = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 
 
@@ -283,12 +282,10 @@ def _apps(given: object, where: str) -> tuple[str, ...]:
 
 
 def _check_application(name: object, where: str) -> None:
-    if (
-        not isinstance(name, str)
-        or "\0" in name
-        or not (name in APPLICATIONS or shutil.which(name, path=PROGRAMS))
-    ):
-        raise TaskError(f"{where}: no application {name!r} is known", hint=nearest(name, APPLICATIONS))
+    """Tasks may be about any program that is installed, and about known applications even where they are not."""
+    known = [*app_names(), "desktop"]
+    if not isinstance(name, str) or "\0" in name or not (name in known or shutil.which(name, path=PROGRAMS)):
+        raise TaskError(f"{where}: no application {name!r} is known", hint=nearest(name, known))
 
 
 def _profile(entry: Mapping[str, Any], where: str) -> Profile:

@@ -9,11 +9,11 @@ import pytest
 
 from operant.agents.registry import make_agent
 from operant.apps import chromium
+from operant.apps.lxpanel import CALCULATOR, EDITOR, TERMINAL
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.rollout.loop import run_episode
 from operant.tasks.suites import load_suite
-from operant.tasks.suites.launch.desk import CALCULATOR, EDITOR, TERMINAL
 from operant.tasks.template import Template
 from operant.tasks.words import HELDOUT
 from operant.types import Action, Difficulty, Outcome

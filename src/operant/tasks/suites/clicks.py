@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from operant.apps import xterm
 from operant.apps.galculator import CONFIG
-from operant.apps.moves import Milestone, Milestones
+from operant.apps.moves import Goal
 from operant.apps.view import View
-from operant.tasks.criteria import Criterion, WindowTitle
+from operant.tasks.changes import Change
+from operant.tasks.criteria import WindowTitle
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty
+from operant.types import Action, Difficulty, Window
 
 __all__ = ["TEMPLATES"]
 
@@ -53,20 +54,21 @@ class FocusTerminal(Template):
             Launch(command=["galculator"], place=p.places["Galculator"]),  # the last one gets the focus
         ]
 
-    def success(self, p: Params) -> Criterion:
-        return WindowTitle(title=f"terminal {p.number}", wm_class="XTerm", focused=True)
+    def changes(self, p: Params) -> Sequence[Change]:
+        def window(view: View) -> Window | None:
+            return view.window(wm_class=xterm.APP.wm_class)
 
-    def oracle(self, p: Params) -> Oracle:
         def has_it(view: View) -> bool:
-            return any(window.focused for window in view.windows if window.wm_class == "XTerm")
+            return (found := window(view)) is not None and found.focused
 
         def act(view: View) -> Action:
-            window = next((one for one in view.windows if one.wm_class == "XTerm"), None)
-            if window is None:
+            found = window(view)
+            if found is None:
                 return Action.wait()
-            return Action.click(view.point(window.x + window.width / 2, window.y + window.height / 2))
+            return Action.click(view.point(found.x + found.width / 2, found.y + found.height / 2))
 
-        return Milestones([Milestone("focus", has_it, act)])
+        title = WindowTitle(title=f"terminal {p.number}", wm_class=xterm.APP.wm_class, focused=True)
+        return [Change(Goal(has_it, act), holds=[title])]
 
 
 class FocusRed(FocusTerminal):

@@ -5,7 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.apps import openbox
+from operant.apps import chromium, openbox, xterm
+from operant.apps.chromium import go_to
+from operant.apps.desktop_icons import (
+    empty_spot,
+    entry_clicked,
+    folder_made,
+    icon_menu,
+    icon_opened,
+    name_entered,
+)
+from operant.apps.lxpanel import (
+    BROWSER,
+    CALCULATOR,
+    EDITOR,
+    ESCAPE,
+    FILES,
+    TERMINAL,
+    Program,
+    in_front,
+    opened,
+    window_of,
+)
+from operant.apps.moves import SELECT_ALL, Move
 from operant.apps.view import View
 from operant.tasks.criteria import (
     Accessible,
@@ -35,36 +57,9 @@ from operant.tasks.suites.core.editor_desk import (
     selection,
     text_of,
 )
-from operant.tasks.suites.launch.desk import (
-    BROWSER,
-    CALCULATOR,
-    EDITOR,
-    ESCAPE,
-    FILES,
-    SELECT_ALL,
-    TERMINAL,
-    Desk,
-    Program,
-    Step,
-    Steps,
-    clutter,
-    file_name,
-    in_front,
-    opened,
-    typed_in_terminal,
-    untouched,
-    window_of,
-)
-from operant.tasks.suites.launch.icons import (
-    empty_spot,
-    entry_clicked,
-    folder_made,
-    icon_menu,
-    icon_opened,
-    name_entered,
-)
+from operant.tasks.suites.launch.desk import Desk, Steps, clutter, file_name, untouched
 from operant.tasks.template import Params, Template
-from operant.types import Action, ActionKind, Difficulty
+from operant.types import Action, Difficulty
 
 __all__ = ["TEMPLATES"]
 
@@ -79,7 +74,7 @@ SHOWN = str.maketrans({"−": "-", "×": "*", "÷": "/", " ": None})
 # The calculator.
 
 
-def computed(a: int, sign: str, b: int, written: str | None) -> Step:
+def computed(a: int, sign: str, b: int, written: str | None) -> Move:
     """Enter a sum: as the instruction writes it, or number by number with the key of the sign between them."""
     key, compute = SIGNS[sign]
     result = str(compute(a, b))
@@ -405,17 +400,11 @@ class Browse(Desk):
         return Url(url=f"http://{p.address}")
 
     def oracle(self, p: Params) -> Oracle:
+        url = f"http://{p.address}"
+        there = go_to(p.address, lambda view: chromium.location(view) == url)
+
         def step(view: View) -> Action | None:
-            if any(node.url == f"http://{p.address}" for node in view.tree("Chromium").walk()):
-                return None
-            bar = view.widget("entry", "Address and search bar", app="Chromium")
-            if bar is None:
-                return Action.wait()
-            typed = view.last is not None and view.last.kind in (ActionKind.TYPE, ActionKind.WAIT)
-            if typed and p.address in (bar.text or ""):
-                return Action.wait()
-            address_bar = Action.key("ctrl", "l")
-            return Action.type(p.address + "\n") if view.last == address_bar else address_bar
+            return None if there.done(view) else there.act(view)
 
         return Steps([opened(BROWSER), lambda view: in_front(view, BROWSER), step])
 
@@ -443,7 +432,7 @@ class RunCommand(Desk):
 
     def oracle(self, p: Params) -> Oracle:
         def step(view: View) -> Action | None:
-            return None if view.desktop.files.exists(p.name) else typed_in_terminal(view, p.command)
+            return None if view.desktop.files.exists(p.name) else xterm.enter(view, p.command)
 
         return Steps([opened(TERMINAL), lambda view: in_front(view, TERMINAL), step])
 
@@ -472,7 +461,7 @@ class OpenMaximised(Desk):
         return Steps([opened(p.target), _maximised(p.target)])
 
 
-def _maximised(program: Program) -> Step:
+def _maximised(program: Program) -> Move:
     def step(view: View) -> Action | None:
         window = window_of(view, program)
         if window is None or window.maximized:

@@ -8,6 +8,9 @@ from typing import Any
 
 from PIL import Image
 
+from operant.apps.desktop_icons import chosen, folder_made, folder_made_in, icon_opened
+from operant.apps.lxpanel import EDITOR, FILES, Program, opened
+from operant.apps.moves import SELECT_ALL, all_selected
 from operant.apps.view import View
 from operant.tasks.criteria import (
     AllOf,
@@ -20,25 +23,11 @@ from operant.tasks.criteria import (
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
 from operant.tasks.setup import MakeDirectory, SetupStep, WriteFile
-from operant.tasks.suites.launch.desk import (
-    EDITOR,
-    ESCAPE,
-    FILES,
-    Desk,
-    Program,
-    Step,
-    Steps,
-    clutter,
-    file_name,
-    in_front,
-    opened,
-    untouched,
-    window_of,
-)
+from operant.tasks.suites.launch.desk import Desk, Steps, clutter, file_name, untouched
 from operant.tasks.template import Params, Template
-from operant.types import Action, Button, Difficulty, Node
+from operant.types import Action, Difficulty
 
-__all__ = ["TEMPLATES", "folder_made", "name_entered"]
+__all__ = ["TEMPLATES"]
 
 COLOURS = ("steelblue", "seagreen", "indianred", "goldenrod", "slateblue")
 
@@ -47,116 +36,6 @@ def picture(colour: str, width: int = 320, height: int = 240) -> bytes:
     data = io.BytesIO()
     Image.new("RGB", (width, height), colour).save(data, "PNG")
     return data.getvalue()
-
-
-# Moves.
-
-
-def icon(view: View, name: str) -> Node | None:
-    return next((node for node in view.widgets("icon", name) if node.name), None)
-
-
-def icon_menu(view: View) -> bool:
-    """Whether a menu of the desktop or of one of its icons is open."""
-    return (
-        view.widget("menu item", "Properties") is not None or view.widget("menu", "Create New...") is not None
-    )
-
-
-def icon_opened(name: str, program: Program, title: str) -> Step:
-    """Double-click an icon until a window shows what it stands for."""
-
-    def step(view: View) -> Action | None:
-        if view.window(title, wm_class=program.wm_class) is not None:
-            return None
-        if icon_menu(view):
-            return ESCAPE
-        found = icon(view, name)
-        if found is None:
-            return Action.wait()
-        click = view.click(found, clicks=2)
-        return Action.wait() if view.last == click else click
-
-    return step
-
-
-def chosen(view: View, name: str, *path: str) -> Action:
-    """The next action on the way to an entry of an icon's menu."""
-    found = icon(view, name)
-    if found is None:
-        return Action.wait()
-    if not icon_menu(view):
-        return view.click(found, button=Button.RIGHT)
-    return entry_clicked(view, *path)
-
-
-def entry_clicked(view: View, *path: str) -> Action:
-    entries = [*view.widgets("menu item"), *view.widgets("menu")]
-    for name in reversed(path):
-        for entry in entries:
-            if entry.name == name:
-                return view.click(entry)
-    return ESCAPE
-
-
-def empty_spot(view: View) -> Action:
-    """A right click where the desktop shows, in the middle if possible."""
-    for x, y in ((0.5, 0.5), (0.8, 0.5), (0.5, 0.85), (0.85, 0.2), (0.25, 0.6), (0.95, 0.9)):
-        u, v = int(x * view.size.width), int(y * view.size.height)
-        covered = any(
-            one.x - 4 <= u < one.x + one.width + 4 and one.y - 26 <= v < one.y + one.height + 8
-            for one in view.windows
-            if not one.minimized
-        )
-        if not covered:
-            return Action.click(view.point(u, v), button=Button.RIGHT)
-    return Action.key("alt", "tab")
-
-
-def name_entered(view: View, title: str, name: str) -> Action | None:
-    """Fill in the dialog that asks for a name; None if it is not there."""
-    dialog = view.window(title, wm_class="Pcmanfm")
-    if dialog is None:
-        return None
-    entry = view.widget("text", state="editable")
-    if entry is None:
-        return Action.wait()
-    if entry.text == name:
-        return Action.key("enter")
-    return Action.type(name + "\n")  # the name that it offers is marked
-
-
-def folder_made(name: str) -> Step:
-    """Make a folder by the menu of the desktop."""
-
-    def step(view: View) -> Action | None:
-        if view.desktop.files.exists(name):
-            return None
-        entering = name_entered(view, "Creating New Folder", name)
-        if entering is not None:
-            return entering
-        if icon_menu(view):
-            return entry_clicked(view, "Create New...", "Folder")
-        return empty_spot(view)
-
-    return step
-
-
-def folder_made_in(place: str, name: str, open_it: Step) -> Step:
-    """Make a folder in a window of the file manager that ``open_it`` opens."""
-
-    def step(view: View) -> Action | None:
-        if view.desktop.files.exists(f"{place}/{name}") and window_of(view, FILES) is not None:
-            return None
-        entering = name_entered(view, "Creating New Folder", name)
-        if entering is not None:
-            return entering
-        return open_it(view) or in_front(view, FILES) or Action.key("ctrl", "shift", "n")
-
-    return step
-
-
-# Tasks.
 
 
 class OpenFile(Desk):
@@ -347,8 +226,7 @@ class RenameIcon(Desk):
                 return Action.wait()
             if entry.text == p.new:
                 return Action.key("enter")
-            select = Action.key("ctrl", "a")
-            return Action.type(p.new + "\n") if view.last == select or not entry.text else select
+            return SELECT_ALL if entry.text and not all_selected(view, entry) else Action.type(p.new + "\n")
 
         return Steps([step])
 

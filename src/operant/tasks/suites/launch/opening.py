@@ -5,30 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from operant.tasks.criteria import AllOf, Criterion
-from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.launch.desk import (
+from operant.apps.lxpanel import (
     CALCULATOR,
     EDITOR,
     FILES,
-    HELDOUT_OPENINGS,
     LAUNCHERS,
     MENU_ONLY,
-    OPENINGS,
     PROGRAMS,
     TERMINAL,
-    Desk,
     Program,
-    Step,
-    Steps,
-    is_open,
-    only,
     opened,
     opened_by_icon,
     opened_by_menu,
     opened_by_run,
     opened_from_terminal,
+)
+from operant.apps.moves import Move
+from operant.tasks.criteria import AllOf, Criterion
+from operant.tasks.draw import Draw
+from operant.tasks.oracle import Oracle
+from operant.tasks.suites.launch.desk import (
+    HELDOUT_OPENINGS,
+    OPENINGS,
+    Desk,
+    Steps,
+    is_open,
+    only,
     parameters,
 )
 from operant.tasks.template import Params, Template
@@ -53,7 +55,7 @@ class Open(Desk):
     def success(self, p: Params) -> Criterion:
         return only(p.target)
 
-    def way(self, program: Program) -> Step:
+    def way(self, program: Program) -> Move:
         return opened(program)
 
     def oracle(self, p: Params) -> Oracle:
@@ -101,7 +103,7 @@ class OpenByMenu(Open):
         "Go through the menu and start the {program}, please.",
     )
 
-    def way(self, program: Program) -> Step:
+    def way(self, program: Program) -> Move:
         return opened_by_menu(program)
 
 
@@ -121,7 +123,7 @@ class OpenByIcon(Open):
         "Use the panel icon to get the {program}.",
     )
 
-    def way(self, program: Program) -> Step:
+    def way(self, program: Program) -> Move:
         return opened_by_icon(program)
 
 
@@ -145,7 +147,7 @@ class OpenByRun(Open):
         program = draw.choice(self.among)
         return parameters(draw, program, command=program.command)
 
-    def way(self, program: Program) -> Step:
+    def way(self, program: Program) -> Move:
         return opened_by_run(program)
 
 
@@ -167,7 +169,7 @@ class OpenFromTerminal(OpenByRun):
     def success(self, p: Params) -> Criterion:
         return AllOf(of=(is_open(p.target), is_open(TERMINAL)))
 
-    def way(self, program: Program) -> Step:
+    def way(self, program: Program) -> Move:
         return opened_from_terminal(program)
 
 

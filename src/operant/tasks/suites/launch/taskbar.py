@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from operant.apps import openbox
+from operant.apps.lxpanel import ESCAPE, menu_is_open, task_button
+from operant.apps.moves import Move
 from operant.apps.openbox import Place
 from operant.apps.view import View
 from operant.tasks.criteria import AllOf, Criterion
@@ -14,7 +16,7 @@ from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep
 from operant.tasks.suites.core.windows import Kind, Shown, several
-from operant.tasks.suites.launch.desk import ESCAPE, Desk, Step, Steps, shell_menu, task_button
+from operant.tasks.suites.launch.desk import Desk, Steps
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
@@ -67,7 +69,7 @@ def others(p: Params) -> list[Shown]:
 
 def button_pressed(view: View, shown: Shown) -> Action:
     """Click the window's button of the task bar."""
-    if shell_menu(view):
+    if menu_is_open(view):
         return ESCAPE
     window = shown.find(view)
     button = task_button(view, window.title) if window is not None else None
@@ -117,11 +119,11 @@ class Minimise(TaskBar):
         return Steps([self._visible(other) for other in others(p)] + [self._away(p.target)])
 
     @staticmethod
-    def _visible(shown: Shown) -> Step:
+    def _visible(shown: Shown) -> Move:
         return _restored(shown)
 
     @staticmethod
-    def _away(shown: Shown) -> Step:
+    def _away(shown: Shown) -> Move:
         """A click on the button of the window in front minimises it; on that of another one, shows that one."""
 
         def step(view: View) -> Action | None:
@@ -155,7 +157,7 @@ class Restore(TaskBar):
         return Steps([_restored(p.target)])
 
 
-def _restored(shown: Shown) -> Step:
+def _restored(shown: Shown) -> Move:
     def step(view: View) -> Action | None:
         window = shown.find(view)
         return None if window is not None and not window.minimized else button_pressed(view, shown)
@@ -182,7 +184,7 @@ class Close(TaskBar):
         return Steps([_closed(p.target)])
 
 
-def _closed(shown: Shown) -> Step:
+def _closed(shown: Shown) -> Move:
     def step(view: View) -> Action | None:
         window = shown.find(view)
         if window is None:
