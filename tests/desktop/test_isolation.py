@@ -85,6 +85,15 @@ def test_the_network_is_there_when_asked_for(
     assert done.output == "reached\n"
 
 
+def test_desktops_on_the_network_have_displays_of_their_own(fresh: Callable[..., SandboxDesktop]) -> None:
+    first, second = fresh(network=True), fresh(network=True)
+    first.launch("xterm")
+    assert len(first.windows()) == 1
+    assert second.windows() == []
+    second.reset()
+    assert len(first.windows()) == 1
+
+
 # Files.
 
 

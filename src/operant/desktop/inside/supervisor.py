@@ -77,8 +77,9 @@ class Supervisor(Programs):
     def start_display(self) -> tuple[dict[str, Any], int]:
         reading, writing = os.pipe()
         os.set_inheritable(writing, True)
-        # In a namespace of its own the number is free; beside other servers Xvfb picks one.
-        number = [":0"] if self.layout.isolated else []
+        # In a network namespace of its own the number is free. Beside other servers Xvfb picks one: abstract sockets
+        # of X belong to the network.
+        number = [":0"] if self.layout.isolated and not self.settings["network"] else []
         argv = [
             "Xvfb",
             *number,
