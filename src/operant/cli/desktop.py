@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from operant.cli.desktop_flags import Monitors, Network, Profile, Proxy, desktop_section
 from operant.cli.task_flags import SUITE
 from operant.errors import MissingDependency
 
@@ -93,8 +94,17 @@ def serve(
         ),
     ] = None,
     desktops: Annotated[int, typer.Option(min=1, help="Desktops to keep ready.")] = 2,
-    width: Width = 1280,
-    height: Height = 800,
+    width: Annotated[
+        int | None, typer.Option(help="Width of the screen in pixels.", show_default="1280")
+    ] = None,
+    height: Annotated[
+        int | None, typer.Option(help="Height of the screen in pixels.", show_default="800")
+    ] = None,
+    monitors: Monitors = None,
+    profile: Profile = None,
+    network: Network = None,
+    proxy: Proxy = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file with a section desktop.")] = None,
     idle: Annotated[
         float, typer.Option(min=1, help="Seconds without a call after which a lease ends.")
     ] = 300.0,
@@ -130,7 +140,7 @@ def serve(
             "only sessions of --protocol ui-rl have tasks", param_hint="--suite / --session-type"
         )
     try:
-        from operant.config.desktop import DesktopConfig
+        from operant.config.desktop_server import DesktopServerConfig
         from operant.service.desktops.app import guard_settings
         from operant.service.desktops.host import DesktopHost
         from operant.service.desktops.server import serve_desktops, serve_ui_rl
@@ -140,10 +150,12 @@ def serve(
             f"serving desktops needs packages that are not installed ({error.name})",
             hint='pip install "operant[service]"',
         ) from error
-    config = guard_settings(host, port, token)
-    screen = DesktopConfig.build(width=width, height=height)
+    guard = guard_settings(host, port, token)
+    section = desktop_section(None, monitors, profile, network, proxy)
+    section |= {name: value for name, value in (("width", width), ("height", height)) if value is not None}
+    offer = DesktopServerConfig.load(config, environ={}, flags={"desktop": section or None}).desktop
     if protocol is Protocol.OPERANT:
-        serve_desktops(DesktopHost(desktops, screen, idle_s=idle), config, level=log_level.upper())
+        serve_desktops(DesktopHost(desktops, offer, idle_s=idle), guard, level=log_level.upper())
         return
     from operant.tasks.suites import load_suite, suite_parts
 
@@ -151,8 +163,8 @@ def serve(
     parts = dict.fromkeys([*suite_parts(suite or "core"), "data_entry"])
     offered = [template for part in parts for template in load_suite(part)]
     first = session_type or "simple_data_entry"
-    sessions = UIRLSessions(desktops, session_types(offered), screen, default_type=first, idle_s=idle)
-    serve_ui_rl(sessions, config, level=log_level.upper())
+    sessions = UIRLSessions(desktops, session_types(offered), offer, default_type=first, idle_s=idle)
+    serve_ui_rl(sessions, guard, level=log_level.upper())
 
 
 @app.command()

@@ -9,6 +9,7 @@ import typer
 __all__ = [
     "DesktopProfile",
     "Device",
+    "FullProfile",
     "LogLevel",
     "Monitors",
     "Network",
@@ -38,6 +39,10 @@ _PROFILE: dict[str, Any] = {
     "rich_help_panel": "Desktops",
 }
 Profile = Annotated[str | None, typer.Option("--profile", "--desktop-profile", **_PROFILE)]
+#: Where no task says what the desktop is like.
+FullProfile = Annotated[
+    str | None, typer.Option("--profile", "--desktop-profile", **{**_PROFILE, "show_default": "full"})
+]
 #: Where ``--profile`` is about the time that functions take.
 DesktopProfile = Annotated[str | None, typer.Option("--desktop-profile", **_PROFILE)]
 Network = Annotated[

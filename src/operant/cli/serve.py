@@ -9,10 +9,10 @@ import typer
 
 from operant.cli.desktop_flags import (
     Device,
+    FullProfile,
     LogLevel,
     Monitors,
     Network,
-    Profile,
     Proxy,
     Screen,
     desktop_section,
@@ -64,7 +64,7 @@ def serve(
     log_level: LogLevel = None,
     screen: Screen = None,
     monitors: Monitors = None,
-    profile: Profile = None,
+    profile: FullProfile = None,
     network: Network = None,
     proxy: Proxy = None,
 ) -> None:

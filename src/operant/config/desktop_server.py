@@ -1,0 +1,15 @@
+"""Settings of ``operant desktop serve``: the desktops that it offers."""
+
+from __future__ import annotations
+
+from operant.config.desktop import DesktopConfig
+from operant.config.settings import Settings
+
+__all__ = ["DesktopServerConfig"]
+
+
+class DesktopServerConfig(Settings):
+    """Flags win over the file."""
+
+    desktop: DesktopConfig = DesktopConfig()
+    """What the desktops are like."""
