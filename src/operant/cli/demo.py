@@ -1,6 +1,6 @@
-"""``operant demo``: a desktop from nothing, on which the shipped agent opens a program and uses it, and a moving picture.
+"""``operant demo``: starts a desktop, lets the shipped agent use a program on it, then trains a small agent.
 
-What follows by script (a note in the editor) goes through the same actions that the agent has.
+The note in the editor is scripted; it goes through the same actions that the agent has.
 """
 
 from __future__ import annotations
@@ -27,14 +27,21 @@ REQUEST, RESULT = "Open calculator and compute 15 + 27", "42"
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where the moving picture goes.")] = Path("out/demo.gif"),
-    train: Annotated[bool, typer.Option(help="Also let an agent learn easy tasks.")] = True,
-    minutes: Annotated[float, typer.Option(min=0.1, help="How long it learns by PPO.")] = 2.0,
+    train: Annotated[
+        bool, typer.Option(help="Also train a small agent: behaviour cloning, then PPO.")
+    ] = True,
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long PPO trains.")] = 1.0,
     demonstrations: Annotated[
-        int, typer.Option(min=0, help="Instances that the oracle shows first; 0: PPO from nothing.")
+        int,
+        typer.Option(
+            min=0, help="Demonstrations of each task to clone before PPO; 0: PPO from random weights."
+        ),
     ] = 40,
-    tasks: Annotated[str, typer.Option(help="What it learns: ids, separated by commas.")] = LEARNED,
+    tasks: Annotated[
+        str, typer.Option(help="The tasks that it is trained on: ids, separated by commas.")
+    ] = LEARNED,
 ) -> None:
-    """Start a desktop, operate applications in it, then let an agent learn: success before and after, pictures."""
+    """Start a desktop, let the shipped agent use it, then train a small agent: cloning, PPO, success after each."""
     from rich.console import Console
     from rich.table import Table
 
@@ -44,7 +51,7 @@ def demo(
 
     console = Console()
     log = Log()
-    with console.status("a desktop, from nothing ..."):
+    with console.status("starting a desktop ..."):
         agent = log.timed("load the shipped agent", lambda: make_agent("hierarchical"))
         start = "start a sandboxed desktop (X server, window manager, bus, panel, icons)"
         desktop = log.timed(start, lambda: _shown(SandboxDesktop(DesktopConfig(profile="full"))))
@@ -56,7 +63,7 @@ def demo(
             steps, resets = film.steps, [_ms(lambda: desktop.reset("bare")) for _ in range(5)]
     log.rows.append(("reset to a bare desktop (median of 5)", sorted(resets)[2]))
     film.save(out)
-    table = Table("what", "ms", title="One desktop, from nothing to done")
+    table = Table("what", "ms", title="One desktop, from start to reset")
     table.columns[1].justify = "right"
     for what, milliseconds in log.rows:
         table.add_row(what, f"{milliseconds:.1f}")
@@ -69,7 +76,9 @@ def demo(
 
 
 def _learn(console: Any, directory: Path, minutes: float, demonstrations: int, tasks: list[str]) -> None:
-    """An agent that knows nothing, on easy tasks."""
+    """Train a small agent on easy tasks and show what cloning and PPO each brought."""
+    from rich.table import Table
+
     from operant.train.show import learn_and_show
 
     shown = learn_and_show(
@@ -79,11 +88,20 @@ def _learn(console: Any, directory: Path, minutes: float, demonstrations: int, t
         demonstrations=demonstrations,
         tell=lambda line: console.print(line, soft_wrap=True),
     )
-    before, after = shown.before["overall"], shown.after["overall"]
+    table = Table(
+        "agent", "success", "95 % interval", title=f"What each part of training brought: {', '.join(tasks)}"
+    )
+    parts = [("random weights", shown.before)]
+    if shown.cloned is not None:
+        parts.append((f"+ behaviour cloning of {demonstrations} demonstrations per task", shown.cloned))
+    parts.append((f"+ PPO, {shown.steps} steps in {shown.seconds:.0f} s", shown.after))
+    for name, summary in parts:
+        overall = summary["overall"]
+        table.add_row(name, f"{overall['success']:.0%}", f"{overall['low']:.0%} to {overall['high']:.0%}")
+    console.print(table)
     console.print(
-        f"learned {', '.join(tasks)}: {before['success']:.0%} -> {after['success']:.0%} of "
-        f"{after['n']} held-out instances after {shown.steps} steps in {shown.seconds:.0f} s; "
-        f"agent in {shown.checkpoint}, moving picture in {shown.gif}",
+        f"each on {shown.after['overall']['n']} held-out instances; agent in {shown.checkpoint}, "
+        f"moving picture in {shown.gif}",
         soft_wrap=True,
     )
 

@@ -1,8 +1,7 @@
-"""Learning before your eyes: an agent that knows nothing, a few minutes on easy tasks, and what came of it.
+"""A short training run to watch: random weights, then cloned demonstrations, then PPO, each measured.
 
-A few demonstrations of the oracle are cloned, then PPO goes on; without demonstrations PPO begins from nothing,
-which takes longer. Success before and after is measured on held-out instances, by the same evaluation as
-everything else.
+Success is measured on held-out instances by the same evaluation as everything else: with random weights, after
+cloning and after PPO. Without demonstrations PPO begins from random weights, which takes longer.
 """
 
 from __future__ import annotations
@@ -56,9 +55,11 @@ PPO: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What came of it."""
+    """Success on held-out instances after each part, and what PPO took."""
 
     before: dict[str, Any]
+    #: None without demonstrations.
+    cloned: dict[str, Any] | None
     after: dict[str, Any]
     steps: int
     seconds: float
@@ -72,29 +73,32 @@ def learn_and_show(
     *,
     minutes: float = 2.0,
     demonstrations: int = 40,
-    cloning_minutes: float = 1.5,
+    cloning_minutes: float = 0.75,
     episodes: int = 20,
     num_envs: int = 8,
     seed: int = 0,
     suite: str = "core",
     tell: Callable[[str], None] = print,
 ) -> Shown:
-    """Measure, clone demonstrations, learn by PPO for so long, measure again, and film a success."""
+    """Clone demonstrations, learn by PPO for ``minutes``, measure before and after each, and film a success."""
     templates = [template for template in load_suite(suite) if template.id in tasks]
     use_threads(1)
     seed_everything(seed)
     policy = HierarchicalPolicy(AGENT)
     shutil.rmtree(out, ignore_errors=True)
     policy.save(out / "before.pt")
-    tell(f"before: {episodes} held-out instances of each of {len(templates)} tasks")
+    tell(f"success is measured on {episodes} held-out instances of each of {len(templates)} task(s)")
     before = measure(out / "before.pt", templates, episodes, out / "results")
-    tell(f"before: {_rate(before)}")
+    tell(f"random weights: {_rate(before)}")
+    cloned = None
     if demonstrations:
         shown = [one.instance(seed, "train") for seed in range(demonstrations) for one in templates]
-        tell(f"the oracle shows {len(shown)} training instances")
+        tell(f"the oracle demonstrates {len(shown)} training instances")
         collect_demonstrations(shown, out / "demos", HierarchicalViewpoint(AGENT))
         lessons = read_lessons([out / "demos"], tell=tell)
         clone(policy, lessons, out / "cloned.pt", minutes=cloning_minutes, seed=seed, tell=tell)
+        cloned = measure(out / "cloned.pt", templates, episodes, out / "results")
+        tell(f"after cloning {len(shown)} demonstrations: {_rate(cloned)}")
     env = DesktopVectorEnv(
         num_envs,
         tasks=templates,
@@ -130,10 +134,9 @@ def learn_and_show(
     seconds = time.monotonic() - began
     policy.save(out / "after.pt")
     after = measure(out / "after.pt", templates, episodes, out / "results")
-    tell(f"after: {_rate(after)}")
-    return Shown(
-        before, after, trained.step, seconds, out / "after.pt", _film(out / "results", out / "learned.gif")
-    )
+    tell(f"after PPO: {_rate(after)}")
+    film = _film(out / "results", out / "learned.gif")
+    return Shown(before, cloned, after, trained.step, seconds, out / "after.pt", film)
 
 
 def measure(
