@@ -1,17 +1,29 @@
 #!/bin/sh
-# Gives this machine what Operant needs: the system packages of requirements/apt.txt and a .venv with
-# Operant in it. Changes nothing when nothing is missing, and then takes a fraction of a second.
+# Installs what a make target needs: the system packages of requirements/apt.txt and a .venv with Operant in it.
+# Changes nothing when nothing is missing, and then takes a fraction of a second.
+#
+# usage: sh scripts/setup.sh [all|demo|bench|docs|lock]
+#   all    everything that the tests need (default)
+#   demo   only what `make demo` needs
+#   bench  like demo, and .venv-bench with PyAutoGUI to compare with
+#   docs   like demo, and what builds the documentation
+#   lock   all, then resolves the versions of requirements/lock.txt again
+#
+# Python packages are installed with uv: the one on PATH, or else one that pip installs into .venv. If uv fails,
+# pip installs them. Versions are those of requirements/lock.txt with Python 3.11, for which it was resolved.
 #
 # Settings, from the environment; those marked * are remembered in .venv for the next run:
 #   PYTHON        the Python (3.10 or newer) that .venv is made of; default: the first that will do
-#   EXTRAS      * extras of pyproject.toml to install; default: dev
-#   TORCH       * a torch of your own (a pip requirement), instead of the one in constraints.txt
+#   EXTRAS      * extras of pyproject.toml to install instead of those of the target
+#   TORCH       * a torch of your own (a pip requirement), instead of the pinned one
 #   TORCH_INDEX * the package index to take it from
 #   SKIP_APT=1    the system packages are there by other means: don't look for them
-#   APT=desktops  only the packages that desktops need, not those of the tests
+#   APT=desktops  the system packages that desktops and all tasks need; APT=demo: only those of the demo
+#   INSTALLER=pip do not use uv
 
 set -eu
 cd "$(dirname "$0")/.."
+target=${1:-all}
 
 say() { printf '%s\n' "setup: $*" >&2; }
 fail() {
@@ -22,9 +34,10 @@ fail() {
 }
 
 wanted_packages() {
-    case "${APT:-all}" in
+    case "$apt" in
     all) cat requirements/apt.txt ;;
     desktops) sed '/^# Programs that tests/,$d' requirements/apt.txt ;;
+    demo) sed '/^# Applications of the tasks/,$d' requirements/apt.txt ;;
     esac | sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d'
 }
 
@@ -53,9 +66,13 @@ apt_get() {
 
 install_packages() {
     [ "${SKIP_APT:-}" != 1 ] || return 0
-    case "${APT:-all}" in
-    all | desktops) ;;
-    *) fail "APT=$APT is not a choice" "APT=desktops, or nothing for all packages" ;;
+    case "$target" in
+    all | lock) apt=${APT:-all} ;;
+    *) apt=${APT:-demo} ;;
+    esac
+    case "$apt" in
+    all | desktops | demo) ;;
+    *) fail "APT=$apt is not a choice" "APT=desktops, APT=demo, or nothing for what the target needs" ;;
     esac
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         fail "this is neither Debian nor Ubuntu, so set-up can't install the system packages" \
@@ -105,19 +122,57 @@ find_python() {
 
 remembered() { sed -n "s/^$1=//p" .venv/operant-choices 2>/dev/null || true; }
 
-# Everything that decides what is in .venv. The directory is part of it: a .venv can't be moved.
+# Everything that decides what is in .venv, except the extras. The directory is part of it: a .venv can't be moved.
 fingerprint() {
-    cat pyproject.toml requirements/constraints.txt scripts/setup.sh | cksum
-    printf '%s\n' "$PWD" "$extras" "$torch" "$torch_index"
+    cat pyproject.toml requirements/constraints.txt requirements/lock.txt scripts/setup.sh scripts/uv.sh | cksum
+    printf '%s\n' "$PWD" "$torch" "$torch_index"
+}
+
+# Whether .venv has all of these extras (separated by commas). `dev` contains every other one but `docs`.
+has_extras() {
+    installed=,$(remembered INSTALLED),
+    for extra in $(printf '%s' "$1" | tr ',' ' '); do
+        case "$installed" in
+        *",$extra,"*) ;;
+        *,dev,*) [ "$extra" != docs ] || return 1 ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
+wanted_extras() {
+    case "$target" in
+    all | lock) printf '%s\n' "${chosen:-dev}" ;;
+    docs) printf '%s\n' "learn,service,docs${chosen:+,$chosen}" ;;
+    *) printf '%s\n' "learn${chosen:+,$chosen}" ;;
+    esac
+}
+
+# Whether uv can be used; installs it into .venv if there is none.
+have_uv() {
+    [ "${INSTALLER:-uv}" = uv ] || return 1
+    command -v uv >/dev/null || [ -x .venv/bin/uv ] || $pip uv
+}
+
+run_uv() { env PYTHON=.venv/bin/python sh scripts/uv.sh "$@"; }
+
+# Installs with uv, or else with pip.
+install() {
+    if [ "$installer" = uv ]; then
+        run_uv pip install -q --python .venv/bin/python --compile-bytecode "$@" && return 0
+        say "uv failed; trying pip"
+        installer=pip
+    fi
+    $pip "$@"
 }
 
 install_venv() {
-    extras=${EXTRAS:-$(remembered EXTRAS)}
-    extras=${extras:-dev}
+    chosen=${EXTRAS:-$(remembered EXTRAS)}
     torch=${TORCH:-$(remembered TORCH)}
     torch_index=${TORCH_INDEX:-$(remembered TORCH_INDEX)}
+    extras=$(wanted_extras)
     state=$(fingerprint)
-    if [ -f .venv/operant-state ] && [ "$(cat .venv/operant-state)" = "$state" ] &&
+    if [ -f .venv/operant-state ] && [ "$(cat .venv/operant-state)" = "$state" ] && has_extras "$extras" &&
         [ -x .venv/bin/python ] && { [ -z "${PYTHON:-}" ] || [ "$(remembered PYTHON)" = "$PYTHON" ]; }; then
         return 0
     fi
@@ -130,23 +185,44 @@ install_venv() {
         "$python" -m venv .venv
     else
         python=$(remembered PYTHON)
+        extras=$(printf '%s\n' "$extras,$(remembered INSTALLED)" | tr ',' '\n' | sed '/^$/d' | sort -u | paste -sd, -)
     fi
-    printf '%s\n' "DIRECTORY=$PWD" "PYTHON=$python" "EXTRAS=$extras" "TORCH=$torch" \
-        "TORCH_INDEX=$torch_index" >.venv/operant-choices
+    rm -f .venv/operant-state
+    printf '%s\n' "DIRECTORY=$PWD" "PYTHON=$python" "EXTRAS=$chosen" "TORCH=$torch" \
+        "TORCH_INDEX=$torch_index" "INSTALLED=$extras" >.venv/operant-choices
 
-    constraints=requirements/constraints.txt
     pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 .venv/bin/python -m pip install -q"
+    if have_uv; then installer=uv; else installer=pip; fi
+    constraints=requirements/constraints.txt
+    if .venv/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
+        constraints=requirements/lock.txt
+    fi
     if [ -n "$torch" ]; then
         say "installing $torch"
+        grep -v '^torch==' $constraints >.venv/constraints.txt
         constraints=.venv/constraints.txt
-        grep -v '^torch==' requirements/constraints.txt >$constraints
-        $pip ${torch_index:+--index-url "$torch_index"} "$torch" ||
-            fail "pip could not install $torch" "TORCH is a pip requirement, TORCH_INDEX a package index"
+        install ${torch_index:+--index-url "$torch_index"} "$torch" ||
+            fail "$torch could not be installed" "TORCH is a pip requirement, TORCH_INDEX a package index"
     fi
-    say "installing Operant and its Python packages (.[$extras])"
-    $pip -e ".[$extras]" -c $constraints ||
-        fail "pip could not install Operant's Python packages" "is the package index reachable?"
+    say "installing Operant and its Python packages (.[$extras]) with $installer"
+    install -e ".[$extras]" -c $constraints ||
+        fail "Operant's Python packages could not be installed" "is the package index reachable?"
     printf '%s\n' "$state" >.venv/operant-state
+}
+
+# Resolves requirements/lock.txt again. Local versions (2.13.0+cpu) become plain ones, which match every build.
+lock() {
+    pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 .venv/bin/python -m pip install -q"
+    have_uv || fail "uv could not be installed" "is the package index reachable?"
+    run_uv pip compile -q --upgrade --python-version 3.11 --python-platform x86_64-manylinux_2_28 --all-extras \
+        -c requirements/constraints.txt --no-header --no-annotate --no-emit-find-links --no-emit-index-url \
+        pyproject.toml -o .venv/lock.txt >/dev/null || fail "uv could not resolve the versions"
+    {
+        echo "# Every Python package of every extra, resolved for Python 3.11 on Linux by \`make lock\`: do not edit."
+        echo "# The CPU build of torch needs no other package; a build with CUDA brings its own, which are not listed."
+        sed 's/+.*//' .venv/lock.txt
+    } >requirements/lock.txt
+    say "wrote requirements/lock.txt"
 }
 
 # PyAutoGUI, to compare with: in a .venv of its own, because it does not go together with what Operant
@@ -161,6 +237,13 @@ install_baseline() {
     touch .venv-bench/operant-state
 }
 
+case "$target" in
+all | demo | bench | docs | lock) ;;
+*) fail "there is no target '$target'" "all, demo, bench, docs, lock" ;;
+esac
 install_packages
 install_venv
-if [ "${1:-}" = bench ]; then install_baseline; fi
+case "$target" in
+bench) install_baseline ;;
+lock) lock ;;
+esac

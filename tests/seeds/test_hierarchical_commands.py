@@ -263,9 +263,10 @@ def checkout(project: Path, tmp_path: Path) -> Path:
     (programs / "python").symlink_to(sys.executable)
     (programs / "operant").write_text(f'#!/bin/sh\nexec {sys.executable} -m operant "$@"\n')
     (programs / "operant").chmod(0o755)
-    own = """eval "$(sed -n '/^fingerprint()/,/^}/p' scripts/setup.sh)"; extras=dev; torch=; torch_index=; fingerprint"""
+    own = """eval "$(sed -n '/^fingerprint()/,/^}/p' scripts/setup.sh)"; torch=; torch_index=; fingerprint"""
     state = run("sh", "-c", own, cwd=tmp_path).stdout
     (tmp_path / ".venv" / "operant-state").write_text(state)
+    (tmp_path / ".venv" / "operant-choices").write_text("INSTALLED=dev\n")
     return tmp_path
 
 

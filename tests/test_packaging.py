@@ -1,0 +1,182 @@
+"""What set-up installs: the lock file agrees with pyproject.toml, and the built wheel works without the repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomllib
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+LOCKED = re.compile(r"([a-z0-9-]+)==([0-9][0-9a-z.]*)")
+
+
+@pytest.fixture(scope="module")
+def locked() -> dict[str, str]:
+    lines = (ROOT / "requirements" / "lock.txt").read_text().splitlines()
+    found = [LOCKED.fullmatch(line) for line in lines if not line.startswith("#")]
+    assert all(found), "a line of requirements/lock.txt is more than a name and a version"
+    return {match[1]: match[2] for match in found if match}
+
+
+def test_every_requirement_is_locked(locked: dict[str, str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [
+        *project["dependencies"],
+        *(line for lines in project["optional-dependencies"].values() for line in lines),
+    ]
+    for requirement in map(Requirement, wanted):
+        name = canonicalize_name(requirement.name)
+        if name == "operant" or (
+            requirement.marker and not requirement.marker.evaluate({"sys_platform": "linux"})
+        ):
+            continue
+        assert name in locked, f"{name} is not in requirements/lock.txt: make lock"
+        assert requirement.specifier.contains(locked[name]), (
+            f"{requirement} excludes {locked[name]}: make lock"
+        )
+
+
+def test_the_lock_holds_what_is_constrained(locked: dict[str, str]) -> None:
+    for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, version = line.partition("==")
+            assert locked[name] == version
+
+
+def test_the_lock_has_no_build_for_gpus(locked: dict[str, str]) -> None:
+    assert not [name for name in locked if name.startswith(("nvidia", "cuda", "triton"))]
+
+
+# The wheel in an environment that has nothing else, and without the repository.
+
+EXTRAS = "learn,service"
+TASKS = [
+    {
+        "id": 1,
+        "instruction": "Open the calculator",
+        "difficulty": "EASY",
+        "num_steps": 3,
+        "success_criteria": {"window_title": "Calculator"},
+    }
+]
+
+
+class Installed:
+    """An environment with the wheel in it; commands run in an empty directory and see no variable of the tests."""
+
+    def __init__(self, place: Path) -> None:
+        self.programs = place / "venv" / "bin"
+        self.directory = place / "work"
+        self.directory.mkdir()
+        self.variables = {
+            "PATH": f"{self.programs}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(self.directory),
+            "NO_COLOR": "1",
+        }
+
+    def start(self, *command: str, **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(self.programs / command[0]), *command[1:]],
+            cwd=self.directory,
+            env=self.variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **options,
+        )
+
+    def run(self, *command: str) -> str:
+        process = self.start(*command)
+        told, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, told
+        return told
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    place = tmp_path_factory.mktemp("wheel")
+    environment = {**os.environ, "PYTHON": sys.executable}
+    environment.pop("PYTHONPATH", None)
+
+    def uv(*args: str) -> None:
+        command = ["sh", "scripts/uv.sh", *args]
+        ended = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240
+        )
+        assert ended.returncode == 0, ended.stderr
+
+    uv("build", "-q", "--wheel", "--out-dir", str(place))
+    uv("venv", "-q", "--python", sys.executable, str(place / "venv"))
+    (wheel,) = place.glob("operant-*.whl")
+    python = str(place / "venv" / "bin" / "python")
+    locked = (
+        ("-c", "requirements/lock.txt")
+        if sys.version_info[:2] == (3, 11)
+        else ("-c", "requirements/constraints.txt")
+    )
+    uv("pip", "install", "-q", "--python", python, *locked, f"{wheel}[{EXTRAS}]")
+    return Installed(place)
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_wheel_brings_all_that_it_needs(installed: Installed) -> None:
+    place = installed.run("python", "-c", "import operant; print(operant.__file__)").strip()
+    assert Path(place).is_relative_to(installed.programs.parent)
+    report = json.loads(installed.run("operant", "doctor", "--json"))
+    assert report["ok"], report
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_wheel_evaluates_the_shipped_agent(installed: Installed) -> None:
+    (installed.directory / "tasks.json").write_text(json.dumps(TASKS))
+    told = installed.run(
+        "operant", "eval", "--agent", "hierarchical", "--suite", "tasks.json", "--episodes", "2"
+    )
+    assert "100" in told, told
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_wheel_serves(installed: Installed) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = installed.start("operant", "serve", "--port", str(port), "--desktops", "1")
+    try:
+        deadline = time.monotonic() + 120.0
+        while not _answers(f"http://127.0.0.1:{port}/ready"):
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < deadline, "the service was not ready within 120 s"
+            time.sleep(0.2)
+        assert _answers(f"http://127.0.0.1:{port}/")  # the dashboard
+    finally:
+        process.send_signal(signal.SIGTERM)
+        told, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, told
+    assert "Traceback" not in told
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=10.0) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
