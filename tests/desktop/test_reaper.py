@@ -48,7 +48,9 @@ def test_a_process_whose_owner_lives_stays() -> None:
         assert process.poll() is None
 
 
-@pytest.mark.parametrize("mark", [f"{os.getpid()}.1", "not.a.mark", "GONE.1"])
+@pytest.mark.parametrize(
+    "mark", [f"{os.getpid()}.1", "not.a.mark", "GONE.1"], ids=["reused pid", "no mark", "gone"]
+)
 def test_a_process_whose_owner_is_gone_ends(mark: str) -> None:
     with sleeping({**owner_marks(), MARK: mark.replace("GONE", str(gone_pid()))}) as process:
         reap()

@@ -29,7 +29,7 @@ LOOKS = {
     "names": "hostname; id; pwd; umask; env | sort; ulimit -a",
     "keyboard": "xmodmap -pke; xmodmap -pm; xmodmap -pp; setxkbmap -query",
     "settings": "xset q",
-    "root": "xprop -root | grep -v _OPENBOX_PID | sort; xwininfo -root -children | grep -v 0x",
+    "root": "xprop -root | grep -v -e _OPENBOX_PID -e _NET_SUPPORTING_WM_CHECK | sort; xwininfo -root -children | grep -v 0x",
     "screen": "xrandr --verbose | grep -v Timestamp",
     "connections": "xlsclients | wc -l",
 }

@@ -32,16 +32,22 @@ def desktop(_kept: SandboxDesktop) -> SandboxDesktop:
 def eventually(predicate: Callable[[], Any], seconds: float = 15.0) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := predicate()):
-        assert time.monotonic() < deadline, found
+        assert time.monotonic() < deadline, f"waited {seconds:g} s; last: {found!r}"
         time.sleep(0.02)
     return found
 
 
 def widget(desktop: SandboxDesktop, name: str, role: str | None = None) -> Node:
+    """Returns the widget once two looks find it at the same place: a menu that opens moves its items."""
+    before: tuple[int, int, int, int] | None = None
+
     def find() -> Node | None:
+        nonlocal before
+        last, before = before, None
         for node in desktop.accessibility().walk():
             if node.name == name and role in (None, node.role) and node.box:
-                return node
+                before = node.box
+                return node if node.box == last else None
         return None
 
     found: Node = eventually(find)

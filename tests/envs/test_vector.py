@@ -282,10 +282,13 @@ class TestInfrastructure:
         env = make(1, tasks=[PressButton()], spares=1)
         env.reset(seed=0)
 
+        desktop = env._slots[0].ready.stage.desktop
+
         def fail() -> Any:
+            del desktop.windows  # once: the desktop may be prepared for another episode
             raise error("nobody has thought of this")
 
-        env._slots[0].ready.stage.desktop.windows = fail  # type: ignore[method-assign]
+        desktop.windows = fail  # type: ignore[method-assign]
         _, _, _, truncated, infos = env.step([WAIT])
         assert truncated.tolist() == [True]
         assert infos["final_info"]["outcome"].tolist() == ["infra_error"]

@@ -28,6 +28,7 @@ FLAGS = [
 STAND_IN = (sys.executable, str(Path(__file__).with_name("train_stand_in.py")))
 LOUD = ("error", "warning")
 PATIENCE_MS = 30_000  # a busy machine; what is there sooner is seen sooner
+SHUTDOWN_S = 30.0
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -56,35 +57,40 @@ def served(root: Path, **parts: Any) -> Iterator[Served]:
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        wait_for(lambda: server.started and runtime.ready, 60.0)
+        wait_for(lambda: server.started and runtime.ready, 60.0, "a service that is ready")
         yield Served(runtime, f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}")
     finally:
         server.should_exit = server.force_exit = True
-        thread.join(30.0)
+        thread.join(SHUTDOWN_S)
+    assert not thread.is_alive(), f"the service did not shut down within {SHUTDOWN_S:g} s"
 
 
 @dataclass
 class Browser:
-    """Pages, each in a browser of its own so that one that hangs holds no other up, and what they complained about."""
+    """A chromium that is kept, pages in contexts of their own, and what the pages complained about."""
 
     launch: Callable[[], Any]
     complaints: list[str] = field(default_factory=list)
+    _running: Any = None
 
     @contextlib.contextmanager
     def page(self, size: tuple[int, int]) -> Iterator[Page]:
         phone = size[0] < 600
-        browser = self.launch()
-        context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, is_mobile=phone, has_touch=phone
-        )
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", self._hear)
-        page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        if self._running is None or not self._running.is_connected():
+            self._running = self.launch()
         try:
+            context = self._running.new_context(
+                viewport={"width": size[0], "height": size[1]}, is_mobile=phone, has_touch=phone
+            )
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE_MS)
+            page.on("console", self._hear)
+            page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
             yield page
-        finally:
-            browser.close()
+            context.close()
+        except BaseException:  # such as a time-out while it opens or closes: the next page gets a new browser
+            self._running = None
+            raise
 
     def _hear(self, message: Any) -> None:
         if message.type in LOUD:
@@ -96,4 +102,6 @@ def chromium() -> Iterator[Browser]:
     program = shutil.which("chromium")
     assert program is not None, "apt-get install chromium (requirements/apt.txt)"
     with sync_playwright() as playwright:
-        yield Browser(partial(playwright.chromium.launch, executable_path=program, args=FLAGS))
+        yield Browser(
+            partial(playwright.chromium.launch, executable_path=program, args=FLAGS, timeout=2 * PATIENCE_MS)
+        )

@@ -23,11 +23,11 @@ from operant.testing import FAKE_TEMPLATES, FakeDesktop
 Serve = Callable[..., TestClient]
 
 
-def wait_for(satisfied: Callable[[], Any], timeout_s: float = 30.0) -> Any:
+def wait_for(satisfied: Callable[[], Any], timeout_s: float = 30.0, what: str = "the condition") -> Any:
     """What the function returns as soon as that is true."""
     deadline = time.monotonic() + timeout_s
     while not (found := satisfied()):
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, f"waited {timeout_s:g} s for {what}; last: {found!r}"
         time.sleep(0.01)
     return found
 
@@ -91,6 +91,7 @@ def listening() -> Iterator[Callable[[TestClient], str]]:
     for server, thread in running:
         server.should_exit = server.force_exit = True
         thread.join(10.0)
+        assert not thread.is_alive(), "the server did not shut down within 10 s"
 
 
 @pytest.fixture

@@ -47,7 +47,11 @@ def serving(
         yield served
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
     assert process.returncode == 0
     assert "Traceback" not in log.read_text()
 
@@ -61,6 +65,6 @@ def free_port() -> int:
 def is_ready(served: ServeProcess, headers: Mapping[str, str]) -> bool:
     assert served.process.poll() is None, served.log.read_text()
     try:
-        return httpx.get(f"{served.url}/ready", headers=dict(headers)).status_code == 200
+        return httpx.get(f"{served.url}/ready", headers=dict(headers), timeout=10.0).status_code == 200
     except httpx.HTTPError:
         return False
