@@ -81,6 +81,7 @@ def test_an_address_is_typed_over_the_one_that_is_shown() -> None:
     goal = chromium.go_to(f"{HOST}/a", DONE)
     assert goal.act(look()) == Action.key("ctrl", "l")
     assert goal.act(look(bar=bar(HOST))) == Action.type(f"{HOST}/a\n")
+    assert goal.act(look(bar=bar(""), typed=True)) == Action.type(f"{HOST}/a\n")
     assert goal.act(look(bar=bar(f"{HOST}/a"), typed=True)) == Action.key("enter")
     assert goal.act(look(bar=bar("xyz"), typed=True)) == Action.key("esc")
     assert goal.act(look(loading=True)) == Action.wait()

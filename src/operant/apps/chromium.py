@@ -313,7 +313,8 @@ def go_to(address: str, done: Holds, keep: str | None = None) -> Goal:
         if "focused" not in bar.states:
             return ADDRESS_BAR
         # While it says something else than the page that is shown, that page cannot be bookmarked.
-        if view.widget("push button", "Bookmark this tab", app=APP.accessible_name):
+        bookmark = view.widget("push button", "Bookmark this tab", app=APP.accessible_name)
+        if bookmark is not None or not bar.text:
             return Action.type(f"{address}\n")
         return Action.key("enter") if bar.text == address else ESCAPE
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from operant.apps import xterm
 from operant.apps.base import App
-from operant.apps.moves import SELECT_ALL, Move, all_selected
+from operant.apps.moves import SELECT_ALL, Move, all_selected, once
 from operant.apps.view import View
 from operant.types import Action, Node, Window
 
@@ -144,11 +144,6 @@ def task_button(view: View, title: str) -> Node | None:
     return None
 
 
-def _once(view: View, click: Action) -> Action:
-    """Click, and wait while what was clicked comes up."""
-    return Action.wait() if view.last is not None and view.last in (click, Action.wait()) else click
-
-
 def _starting(view: View, program: Program) -> bool:
     """Whether the program runs and has not shown its window yet; the one that also draws the icons always runs."""
     if program is FILES:
@@ -170,7 +165,7 @@ def opened_by_icon(program: Program) -> Move:
         if menu_is_open(view):
             return ESCAPE
         launcher = view.widget("push button", program.item)
-        return Action.wait() if launcher is None else _once(view, view.click(launcher))
+        return Action.wait() if launcher is None else once(view, view.click(launcher))
 
     return step
 
