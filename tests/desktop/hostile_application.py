@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 ROOT = "/org/a11y/atspi/accessible/root"
@@ -44,8 +45,8 @@ def message(kind: int, serial: int, fields: list[bytes], body: bytes = b"") -> b
     )
 
 
-def read(line: socket.socket) -> Iterator[tuple[int, int, dict[int, str]]]:
-    """Messages that come in: kind, serial and the texts of the header."""
+def read(line: socket.socket) -> Iterator[tuple[int, int, dict[int, str], bytes]]:
+    """Messages that come in: kind, serial, the texts of the header and the body."""
     buffer = b""
     while True:
         while len(buffer) >= 16:
@@ -66,7 +67,7 @@ def read(line: socket.socket) -> Iterator[tuple[int, int, dict[int, str]]]:
                     (count,) = struct.unpack_from("<I", buffer, at)
                     found[code] = buffer[at + 4 : at + 4 + count].decode()
                     at += 5 + count
-            yield kind, serial, found
+            yield kind, serial, found, buffer[size - body : size]
             buffer = buffer[size:]
         data = line.recv(1 << 16)
         if not data:
@@ -123,7 +124,34 @@ ODD = [
 ]
 
 
-def answer(mode: str, name: str, member: str, path: str) -> tuple[str, bytes]:
+def crowd(mode: str, name: str, member: str, path: str, body: bytes) -> tuple[str, bytes] | None:
+    """A container that claims a billion children, and never answers again once it is asked for all of them."""
+    if member == "Get" and b"ChildCount" in body:
+        count = {ROOT: 1, "/crowd": 10**9}.get(path, 0)
+        return "v", b"\x01i\0\0" + struct.pack("<i", count)
+    if member == "GetChildren" and path == ROOT:
+        return "a(so)", objects(["/crowd"], name)
+    if member == "GetChildren":
+        time.sleep(3600)
+    if member == "GetChildAtIndex":
+        return "(so)", aligned(text(name), 4) + text(f"/crowd/{struct.unpack('<i', body)[0]}")
+    if mode == "crowd":
+        return None
+    if member == "GetInterfaces":
+        listed = text("org.a11y.atspi.Component")
+        return "as", struct.pack("<I", len(listed)) + listed
+    if member == "GetAccessibleAtPoint":  # cells of 100 x 20 pixels
+        x, y, _kind = struct.unpack("<iiI", body)
+        return "(so)", aligned(text(name), 4) + text(f"/crowd/c{x // 100}_{y // 20}")
+    if member == "GetExtents" and path.startswith("/crowd/c"):
+        column, row = map(int, path.removeprefix("/crowd/c").split("_"))
+        return "(iiii)", struct.pack("<iiii", column * 100, row * 20, 100, 20)
+    if member == "GetExtents":
+        return "(iiii)", struct.pack("<iiii", 0, 0, 400, 200)
+    return None
+
+
+def answer(mode: str, name: str, member: str, path: str, body: bytes) -> tuple[str, bytes]:
     right = {
         "GetRole": ("u", struct.pack("<I", 0x7FFFFFFF)),
         "GetState": ("au", struct.pack("<III", 8, SHOWING, 0)),
@@ -133,6 +161,8 @@ def answer(mode: str, name: str, member: str, path: str) -> tuple[str, bytes]:
         "GetItems": ("i", b"\0\0\0\0"),
         "GetApplicationBusAddress": ("s", text("")),
     }
+    if mode in ("crowd", "sheet"):
+        return crowd(mode, name, member, path, body) or right.get(member) or ("", b"")
     if mode == "types" and member != "Get":
         return RANDOM.choice(ODD)
     if mode == "names" and member == "Get":
@@ -150,20 +180,20 @@ def answer(mode: str, name: str, member: str, path: str) -> tuple[str, bytes]:
     if mode == "cycle" and member == "GetChildren":
         return "a(so)", objects([ROOT, path, "/a", "/b", "/a"], name)
     if mode == "endless" and member == "GetChildren":
-        return "a(so)", objects([f"/n{RANDOM.random()}".replace(".", "_") for _ in range(3)], name)
+        return "a(so)", objects([f"/n{RANDOM.getrandbits(60)}" for _ in range(3)], name)
     if mode in ("direct", "garbage") and member == "GetApplicationBusAddress":
         return "s", text("unix:path=" + os.environ["HOME"] + "/direct")
     return right.get(member, RANDOM.choice(ODD))
 
 
 def serve(line: socket.socket, mode: str, name: str, *, direct: bool) -> None:
-    for number, (kind, serial, found) in enumerate(read(line), 1000):
+    for number, (kind, serial, found, sent) in enumerate(read(line), 1000):
         if kind != 1:
             continue
         if direct and mode == "garbage":
             line.sendall(RANDOM.randbytes(64))
             continue
-        signature, body = answer(mode, name, found.get(3, ""), found.get(1, ""))
+        signature, body = answer(mode, name, found.get(3, ""), found.get(1, ""), sent)
         if direct and mode == "direct":  # nobody stands between that checks texts
             signature, body = "s", text(b"\xff\xfe\xed\x80\0\xc3")
         fields = [field(5, "u", serial)]
@@ -203,7 +233,7 @@ def main(mode: str) -> None:
     line.sendall(b"BEGIN\r\n")
     bus = [field(1, "o", "/org/freedesktop/DBus"), field(6, "s", "org.freedesktop.DBus")]
     line.sendall(message(1, 1, [*bus, field(2, "s", "org.freedesktop.DBus"), field(3, "s", "Hello")]))
-    name = next(found[6] for _kind, _serial, found in read(line) if 6 in found)
+    name = next(found[6] for _kind, _serial, found, _body in read(line) if 6 in found)
     if mode in ("direct", "garbage"):
         listen(mode, name)
     shown = "no such name" if mode == "impostor" else name

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from operant.desktop.accessibility import ACCESSIBLE, Accessibility, Application
+from operant.desktop.accessibility import Accessibility
+from operant.desktop.accessible_widget import ACCESSIBLE, Application
 from operant.desktop.atspi import role_name
 from operant.desktop.bus import BusCall, BusError
 from operant.desktop.sandbox import SandboxDesktop
+from operant.desktop.widget_walk import walk_widgets
 from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Action, Button, Caret, Node, Point
 
@@ -43,10 +45,10 @@ def test_roles_are_those_that_the_application_names(desktop: SandboxDesktop, wha
     deadline = time.monotonic() + 15.0
     assert desktop._accessibility is not None
     widgets = desktop._accessibility._cached(app, deadline)
-    widgets += desktop._accessibility._walked(
+    widgets += walk_widgets(
         app,
         [one.path for one in widgets if "manages descendants" in one.states],
-        {w.path for w in widgets},
+        {w.path: w for w in widgets},
         deadline,
         300,
     )

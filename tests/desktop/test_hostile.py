@@ -31,6 +31,8 @@ MODES = [
     "direct",
     "garbage",
     "impostor",
+    "crowd",
+    "sheet",
 ]
 LIMIT = 2000
 #: How many widgets of it are in the tree; of the others that answer with nothing usable, at most the application.
@@ -40,6 +42,8 @@ EXPECTED = {
     "chain": (201, 201),
     "cycle": (3, 3),
     "endless": (1900, 2001),
+    "crowd": (202, 202),  # the first 200 of a billion children
+    "sheet": (42, 42),  # the 4 x 10 of a billion cells that are in sight
 }
 
 

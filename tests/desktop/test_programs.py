@@ -238,3 +238,9 @@ def test_two_bare_desktops_do_not_meet(fresh: Callable[..., SandboxDesktop]) -> 
     assert second.windows() == []
     second.reset()
     assert len(first.windows()) == 1
+
+
+def test_programs_are_found_on_the_path_of_the_desktop(fresh: Any) -> None:
+    desktop = fresh(environment={"PATH": "/home/user/own programs:/usr/bin:/bin"})
+    desktop.files.write("own programs/greet", "#!/bin/sh\necho hello\n", mode=0o755)
+    assert desktop.run("greet").stdout == b"hello\n"

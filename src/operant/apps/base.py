@@ -29,7 +29,7 @@ class App(ABC):
     packages: ClassVar[tuple[str, ...]] = ()
     """Debian packages that install it."""
     toolkit: ClassVar[str] = ""
-    """What draws its windows, such as ``gtk3``: a key of ``operant.apps.toolkits``."""
+    """What draws its windows, such as ``gtk3``: a name in ``operant.desktop.toolkits``."""
     command: ClassVar[tuple[str, ...]]
     """The program and the arguments that it always gets."""
     wm_class: ClassVar[str]

@@ -24,6 +24,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Start a desktop, operate an application in it, show how long each part took.",
     ),
     "desktop": ("operant.cli.desktop", "Start desktops, look at them and clean up after crashed ones."),
+    "apps": ("operant.cli.apps", "List applications, and check how well any program can be used."),
     "tasks": (
         "operant.cli.tasks",
         "Browse tasks, try one in a desktop, and check suites and their verifiers.",

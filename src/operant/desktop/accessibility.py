@@ -13,104 +13,72 @@ import math
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from operant.desktop.accessible_widget import (
+    ACCESSIBLE,
+    COMPONENT,
+    MAX_NAME,
+    OBJECTS,
+    ROOT,
+    SCREEN,
+    AccessibleWidget,
+    Application,
+    assemble,
+    get_property,
+    is_menu,
+    place_by_windows,
+    prune,
+    show_icons,
+    show_submenus,
+    text_of,
+)
 from operant.desktop.atspi import role_name, state_names
 from operant.desktop.bus import ApplicationGone, Bus, BusCall, BusError
 from operant.desktop.channel import Channel
 from operant.desktop.display import Display
+from operant.desktop.programs import Files
 from operant.desktop.shell import name_widgets
 from operant.desktop.terminal import read_terminals, with_terminals
 from operant.desktop.text_focus import FocusedWidget, FocusFinder
+from operant.desktop.toolkits import mapped_files, recognise_toolkit
+from operant.desktop.widget_walk import MOST_CHILDREN, count_of, walk_widgets
 from operant.desktop.windows import active_window, all_windows, window_pid
 from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Caret, Node, Window
 
 __all__ = ["Accessibility", "read_caret", "read_tree", "takes_text"]
 
-ROOT = "/org/a11y/atspi/accessible/root"
-ACCESSIBLE = "org.a11y.atspi.Accessible"
-COMPONENT = "org.a11y.atspi.Component"
-PROPERTIES = "org.freedesktop.DBus.Properties"
+APPLICATION = "org.a11y.atspi.Application"
 TEXT = "org.a11y.atspi.Text"
 VALUE = "org.a11y.atspi.Value"
 DOCUMENT = "org.a11y.atspi.Document"
 DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
-SCREEN = 0  # coordinates relative to the screen
 NOWHERE = -(2**31)
 MAX_TEXT = 100_000  # characters of a text that are fetched
 #: Widgets whose text is more than the name that they already have.
 SPOKEN = frozenset({"text", "entry", "password text", "terminal", "document text", "document frame", "document web",
                     "paragraph", "spin button", "icon", "editbar", "autocomplete", "heading"})  # fmt: skip
+#: Widgets that are used, and may say only by a tool tip what they are for.
+DESCRIBED = frozenset({"push button", "toggle button", "push button menu", "check box", "radio button", "combo box", "text",
+                       "entry", "slider", "spin button", "icon", "image", "page tab", "menu", "menu item"})  # fmt: skip
 SCOPES = ("focused", "desktop")
 #: What the windows of the shell are called in the tree.
 SHELL_NAMES = {"dock": "panel", "desktop": "Desktop"}
 MULTI_LINE = "multi line"
 FOCUS_S = 1.0  # how long an application may take to tell which widget has the focus
 MOST_LINES = 200  # of a text whose places are asked for
-MAX_NAME = 10_000  # characters of a name that are kept
 MOST_CACHED = 20_000  # widgets of a cache that are looked at
-DEEPEST = 200  # widgets within widgets
-#: The types of answers, as D-Bus writes them.
-OBJECTS = "a(so)"
+REGISTER_S = 1.5  # how long an application may take to be on the bus after its window is there
+LOOK_S = 0.02  # between two looks for it
 CACHE_ITEMS = "a((so)(so)(so)iiassusau)"
 NUMBERS = frozenset("ynqiuxtd")
-
-
-@dataclass(slots=True)
-class AccessibleWidget:
-    """One accessible object as it is being put together."""
-
-    path: str
-    parent: str
-    order: int
-    interfaces: list[str]
-    name: str
-    role: str
-    description: str
-    states: frozenset[str]
-    children: list[AccessibleWidget] = field(default_factory=list)
-    box: tuple[int, int, int, int] | None = None
-    text: str | None = None
-    value: float | None = None
-    url: str | None = None
-    count: int = 0
-    """How many children it says it has; -1 if it does not say."""
-
-    def walk(self) -> Iterable[AccessibleWidget]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-    def node(self) -> Node:
-        children = tuple(child.node() for child in self.children)
-        return Node(
-            self.role,
-            self.name,
-            self.states,
-            self.box,
-            self.text,
-            self.value,
-            self.description,
-            children,
-            self.url,
-        )
-
-
-@dataclass(slots=True)
-class Application:
-    """An application on the bus, and the quickest connection to it."""
-
-    destination: str
-    name: str
-    pid: int
-    link: Bus
 
 
 class Accessibility:
@@ -121,6 +89,8 @@ class Accessibility:
         self._bus: Bus | None = None
         self._applications: dict[str, Application] = {}
         self._focus = FocusFinder()
+        self._windows: Sequence[Window] = ()
+        self._awaited: set[int] = set()  # processes that had their time to register
 
     def tree(
         self,
@@ -132,17 +102,22 @@ class Accessibility:
         limit: int,
         lines: bool = False,
         shell: Mapping[str, Window] | None = None,
+        windows: Sequence[Window] = (),
     ) -> Node:
         """The shown widgets of the focused window, of the application ``app``, or of the whole desktop.
 
         ``shell`` are the windows of the desktop itself. Their widgets stand beside those of the focused window.
+        ``windows`` are all others: applications that do not know where they are on the screen are placed by them.
         """
         if scope not in SCOPES:
             raise InvalidAction(
                 f"{scope!r} is not a scope", hint=f"scopes are {', '.join(SCOPES)}; or name an app"
             )
         deadline = time.monotonic() + timeout_s
+        self._windows = windows or ((focused,) if focused else ())
         applications = self._find_applications(deadline)
+        if scope == "focused" and app is None and focused is not None:
+            applications = self._await_registration(applications, focused.pid, deadline)
         if app is not None:
             chosen = [one for one in applications if one.name.lower() == app.lower()]
             if not chosen:
@@ -215,7 +190,7 @@ class Accessibility:
         text, offset, selection = bus.call_all(
             [
                 BusCall(*widget.place, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"),
-                _get(*widget.place, TEXT, "CaretOffset"),
+                get_property(*widget.place, TEXT, "CaretOffset"),
                 BusCall(*widget.place, TEXT, "GetSelection", "i", (0,), answer="ii"),
             ],
             deadline,
@@ -248,22 +223,51 @@ class Accessibility:
         new = [destination for destination in present if destination not in self._applications]
         calls = []
         for destination in new:
-            calls.append(BusCall(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,), answer="u"))
-            calls.append(_get(destination, ROOT, ACCESSIBLE, "Name"))
-            calls.append(
-                BusCall(
-                    destination, ROOT, "org.a11y.atspi.Application", "GetApplicationBusAddress", answer="s"
-                )
-            )
+            calls += [
+                BusCall(*DAEMON, "GetConnectionUnixProcessID", "s", (destination,), answer="u"),
+                get_property(destination, ROOT, ACCESSIBLE, "Name"),
+                BusCall(destination, ROOT, APPLICATION, "GetApplicationBusAddress", answer="s"),
+                get_property(destination, ROOT, APPLICATION, "ToolkitName"),
+                get_property(destination, ROOT, APPLICATION, "Version"),
+            ]
         answers = self._call_in_passing(calls, deadline) if calls else []
-        for destination, pid, name, address in zip(
-            new, answers[::3], answers[1::3], answers[2::3], strict=True
-        ):
+        for index, destination in enumerate(new):
+            pid, name, address, toolkit, version = answers[5 * index : 5 * index + 5]
             if isinstance(pid, BusError):
                 continue  # gone since it was listed
             link = self._direct_link(address, deadline) or bus
-            self._applications[destination] = Application(destination, _text(name), pid[0], link)
+            made_with = f"{text_of(toolkit)} {text_of(version)}"
+            self._applications[destination] = Application(destination, text_of(name), pid[0], link, made_with)
         return list(self._applications.values())
+
+    def _await_registration(
+        self, applications: list[Application], pid: int | None, deadline: float
+    ) -> list[Application]:
+        """Give a process that is to be accessible the time to say so: Qt and GTK 4 do it after their window is there.
+
+        Once for each process, and not for those whose toolkit has no accessibility.
+        """
+        if pid is None or pid in self._awaited:
+            return applications
+        self._awaited.add(pid)
+        until = min(deadline, time.monotonic() + REGISTER_S)
+        if any(one.pid == pid for one in applications) or not self._may_register(pid):
+            return applications
+        while time.monotonic() < until and not any(one.pid == pid for one in applications):
+            time.sleep(LOOK_S)
+            applications = self._find_applications(deadline)
+        return applications
+
+    def _may_register(self, pid: int) -> bool:
+        """Whether the toolkit of a process has accessibility."""
+        try:
+            toolkit = recognise_toolkit(mapped_files(self._memory_map(pid)))
+        except OSError:  # it is gone, or not ours to look at
+            return False
+        return toolkit is not None and toolkit.accessible
+
+    def _memory_map(self, pid: int) -> str:
+        return Files(self._episode).read_text(f"/proc/{pid}/maps")
 
     def _call_in_passing(self, calls: list[BusCall], deadline: float) -> list[tuple[Any, ...] | BusError]:
         """Calls over a connection to the bus that then ends.
@@ -315,7 +319,8 @@ class Accessibility:
         shell: bool = False,
         menus: bool = True,
     ) -> Node:
-        widgets = self._cached(application, deadline)
+        # GTK 4 keeps only those widgets in its cache that were asked for before.
+        widgets = [] if application.is_gtk4 else self._cached(application, deadline)
         # Rows and cells of long lists are not in the cache: the widget that manages them makes them when asked. Nor are
         # pages that a browser loaded since the cache was filled.
         children = Counter(one.parent for one in widgets)
@@ -325,9 +330,9 @@ class Accessibility:
             if "showing" in one.states
             and ("manages descendants" in one.states or children[one.path] < one.count)
         ]
-        known = {one.path for one in widgets}
-        widgets += self._walked(application, incomplete if widgets else [ROOT], known, deadline, limit)
-        root = _assemble(widgets)
+        known = {one.path: one for one in widgets}
+        widgets += walk_widgets(application, incomplete if widgets else [ROOT], known, deadline, limit)
+        root = assemble(widgets)
         if title is not None:
             windows = [one for one in root.children if one.name == title] or [
                 one for one in root.children if "active" in one.states
@@ -335,16 +340,19 @@ class Accessibility:
             # A folder may be called like the window that holds the icons, which alone has this role.
             windows.sort(key=lambda one: (one.role == "window") is not shell)
             if windows:
-                popups = [one for one in root.children if one is not windows[0] and _is_menu(one)]
+                popups = [one for one in root.children if one is not windows[0] and is_menu(one)]
                 root = windows[0]
                 root.children += popups if menus else []
             if shell:
                 show_icons(root.children)
                 show_submenus(root)
-        _prune(root, limit)
+        prune(root, limit)
         self._put_in_order(application, root, deadline)
         shown = list(root.walk())
         self._complete(application, shown, deadline)
+        self._ask_again(application, shown, deadline)
+        if application.is_gtk4:
+            place_by_windows(root, [one for one in self._windows if one.pid == application.pid])
         if lines:
             self._add_lines(application, shown, deadline)
         return root.node()
@@ -379,49 +387,15 @@ class Accessibility:
         except BusError:
             return []
 
-    def _walked(
-        self, application: Application, start: list[str], known: set[str], deadline: float, limit: int
-    ) -> list[AccessibleWidget]:
-        """What lies at and below those paths and is not known yet, level by level; only what is shown is gone into."""
-        found: list[AccessibleWidget] = []
-        level = [(path, "") for path in start]
-        destination = application.destination
-        seen = known | set(start)
-        while level and len(found) < limit:
-            calls = []
-            for path, _parent in level:
-                calls += [
-                    _get(destination, path, ACCESSIBLE, "Name"),
-                    BusCall(destination, path, ACCESSIBLE, "GetRole", answer="u"),
-                    BusCall(destination, path, ACCESSIBLE, "GetState", answer="au"),
-                    BusCall(destination, path, ACCESSIBLE, "GetInterfaces", answer="as"),
-                    BusCall(destination, path, ACCESSIBLE, "GetChildren", answer=OBJECTS),
-                ]
-            answers = application.link.call_all(calls, deadline)
-            below: list[tuple[str, str]] = []
-            for index, (path, parent) in enumerate(level):
-                name, role, states, interfaces, children = answers[5 * index : 5 * index + 5]
-                if isinstance(role, BusError) or isinstance(states, BusError):
-                    continue
-                kinds = [] if isinstance(interfaces, BusError) else interfaces[0]
-                shown = state_names(states[0])
-                if path not in known:
-                    label = _text(name)
-                    found.append(
-                        AccessibleWidget(path, parent, index, kinds, label, role_name(role[0]), "", shown)
-                    )
-                if not isinstance(children, BusError) and (path == ROOT or "showing" in shown):
-                    for owner, child in children[0]:
-                        if owner == destination and child not in seen:
-                            seen.add(child)
-                            below.append((child, path))
-            level = below[: max(0, limit - len(found))]
-        return found
-
     def _put_in_order(self, application: Application, root: AccessibleWidget, deadline: float) -> None:
         """Ask those parents for their children's order whose children did not know it themselves."""
         unsure = [
-            one for one in root.walk() if len(one.children) > 1 and any(c.order < 0 for c in one.children)
+            one
+            for one in root.walk()
+            if len(one.children) > 1
+            and one.count <= MOST_CHILDREN
+            and "manages descendants" not in one.states
+            and any(child.order < 0 for child in one.children)
         ]
         calls = [
             BusCall(application.destination, one.path, ACCESSIBLE, "GetChildren", answer=OBJECTS)
@@ -438,15 +412,21 @@ class Accessibility:
         calls: list[BusCall] = []
         for widget in widgets:
             to = (application.destination, widget.path)
+            if not widget.name and widget.description is None and widget.role in DESCRIBED:
+                asked.append((widget, "description"))
+                calls.append(get_property(*to, ACCESSIBLE, "Description"))
             if COMPONENT in widget.interfaces:
                 asked.append((widget, "box"))
                 calls.append(BusCall(*to, COMPONENT, "GetExtents", "u", (SCREEN,), answer="(iiii)"))
-            if TEXT in widget.interfaces and widget.role in SPOKEN:
+            is_cell = (
+                widget.role == "table cell" and "editable" in widget.states
+            )  # of a spreadsheet: named B3
+            if TEXT in widget.interfaces and (widget.role in SPOKEN or is_cell):
                 asked.append((widget, "text"))
                 calls.append(BusCall(*to, TEXT, "GetText", "ii", (0, MAX_TEXT), answer="s"))
             if VALUE in widget.interfaces:
                 asked.append((widget, "value"))
-                calls.append(_get(*to, VALUE, "CurrentValue"))
+                calls.append(get_property(*to, VALUE, "CurrentValue"))
             if DOCUMENT in widget.interfaces:
                 asked.append((widget, "url"))
                 calls.append(BusCall(*to, DOCUMENT, "GetAttributes", answer="a{ss}"))
@@ -457,12 +437,28 @@ class Accessibility:
                 x, y, width, height = answer[0]
                 placed = width > 0 and height > 0 and x > NOWHERE  # menus that were never open have no place
                 widget.box = (x, y, width, height) if placed else None
+            elif what == "description":
+                widget.description = text_of(answer)
             elif what == "text":
                 widget.text = answer[0][:MAX_TEXT]
             elif what == "url":
                 widget.url = (answer[0].get("DocURL") or answer[0].get("URI") or "")[:MAX_NAME] or None
             else:
                 widget.value = _number(answer)
+
+    def _ask_again(self, application: Application, widgets: list[AccessibleWidget], deadline: float) -> None:
+        """Texts of Qt and LibreOffice, which answer with nothing when they are asked for more than there is."""
+        empty = [one for one in widgets if one.text == ""]
+        counts = [get_property(application.destination, one.path, TEXT, "CharacterCount") for one in empty]
+        lengths = [count_of(answer) or 0 for answer in application.link.call_all(counts, deadline)]
+        longer = [(one, min(length, MAX_TEXT)) for one, length in zip(empty, lengths, strict=True) if length]
+        calls = [
+            BusCall(application.destination, one.path, TEXT, "GetText", "ii", (0, length), answer="s")
+            for one, length in longer
+        ]
+        for (one, _), answer in zip(longer, application.link.call_all(calls, deadline), strict=True):
+            if not isinstance(answer, BusError):
+                one.text = answer[0][:MAX_TEXT]
 
     def _add_lines(self, application: Application, widgets: list[AccessibleWidget], deadline: float) -> None:
         """Give texts of several lines one child for each line that is in sight, with its place and, as value, its number."""
@@ -504,26 +500,6 @@ class Accessibility:
                 widget.children.append(child)
 
 
-def show_icons(widgets: Iterable[AccessibleWidget]) -> None:
-    """Icons of the desktop have no role, and never say that they are in sight."""
-    for widget in widgets:
-        if widget.role == "unknown" and "visible" in widget.states:
-            widget.role, widget.states = "icon", widget.states | {"showing"}
-
-
-def show_submenus(menu: AccessibleWidget) -> bool:
-    """Items of an open submenu never say that they are in sight; a submenu is open while it or an item has the focus.
-
-    Returns whether the widget, or one below it, has the focus.
-    """
-    inside = [show_submenus(child) for child in menu.children]
-    focused = "focused" in menu.states or any(inside)
-    if menu.role == "menu" and "showing" in menu.states and focused:
-        for child in menu.children:
-            child.states = child.states | {"showing"}
-    return focused
-
-
 def read_tree(
     accessibility: Accessibility,
     display: Display,
@@ -538,7 +514,9 @@ def read_tree(
     """What is accessible on a display, and the terminals, which are read off the screen that ``look`` gives."""
     windows, shell = all_windows(display)
     focused = next((window for window in reversed(windows) if window.focused), None)
-    read = partial(accessibility.tree, scope, app=app, timeout_s=timeout_s, limit=limit, lines=lines)
+    read = partial(
+        accessibility.tree, scope, app=app, timeout_s=timeout_s, limit=limit, lines=lines, windows=windows
+    )
     if app is not None:
         return read(focused=focused)
     terminals = read_terminals(display, look, windows, lines=lines)
@@ -586,18 +564,6 @@ def _common(
     return (x, y, width, height) if frame[1] <= middle < frame[1] + frame[3] else None
 
 
-def _get(destination: str, path: str, interface: str, name: str) -> BusCall:
-    return BusCall(destination, path, PROPERTIES, "Get", "ss", (interface, name), answer="v")
-
-
-def _text(answer: tuple[Any, ...] | BusError) -> str:
-    """A property that is a text; nothing if it was not answered with one."""
-    if isinstance(answer, BusError) or answer[0][0] != "s":
-        return ""
-    text: str = answer[0][1]
-    return text[:MAX_NAME]
-
-
 def _number(answer: tuple[Any, ...]) -> float | None:
     """A property that is a number; None if it was not answered with one."""
     kind, value = answer[0]
@@ -608,47 +574,5 @@ def _holds_menu(node: Node) -> bool:
     return node.role == "window" and any(child.role == "menu" for child in node.children)
 
 
-def _is_menu(widget: AccessibleWidget) -> bool:
-    """Whether it is a menu that popped up, which is a window of its own but belongs to the one it was called from."""
-    return (
-        widget.role == "window"
-        and "showing" in widget.states
-        and any(child.role == "menu" for child in widget.children)
-    )
-
-
 def _desktop(trees: list[Node]) -> Node:
     return Node("desktop frame", "main", frozenset(), None, children=tuple(trees))
-
-
-def _assemble(widgets: list[AccessibleWidget]) -> AccessibleWidget:
-    """The widgets as a tree under their application."""
-    by_path = {widget.path: widget for widget in widgets}
-    root = by_path.get(ROOT) or AccessibleWidget(ROOT, "", 0, [], "", "application", "", frozenset())
-    for widget in widgets:
-        parent = by_path.get(widget.parent)
-        if parent is not None and parent is not widget and widget is not root:
-            parent.children.append(widget)
-    level = [root]
-    for _ in range(DEEPEST):
-        for widget in level:
-            widget.children.sort(key=lambda child: child.order)
-        level = [child for widget in level for child in widget.children]
-    for widget in level:  # deeper than any window is, and than Python can go down
-        widget.children.clear()
-    return root
-
-
-def _prune(root: AccessibleWidget, limit: int) -> None:
-    """Drop what is not shown, and what goes beyond the limit, deepest first."""
-    left = limit
-    level = [root]
-    while level:
-        below = []
-        for widget in level:
-            widget.children = [child for child in widget.children if "showing" in child.states][
-                : max(0, left)
-            ]
-            left -= len(widget.children)
-            below += widget.children
-        level = below

@@ -13,11 +13,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from operant.config.desktop import DesktopConfig
+from operant.desktop.toolkits import toolkit_environment, toolkit_home, toolkit_system
 from operant.errors import DesktopStartError, MissingProgram, SandboxUnavailable
 
 __all__ = ["REQUIRED_PROGRAMS", "Supervised", "start_supervisor", "supervisor_settings"]
@@ -250,10 +252,10 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     if not config.network:
         argv += shown(b"127.0.0.1 localhost desktop\n", "/etc/hosts")
     argv += shown(b"0" * 31 + b"1\n", "/var/lib/dbus/machine-id")
-    flags = Path("/etc/chromium.d/default-flags")
-    if flags.is_file():  # Chromium's own sandbox is made of what is refused here
-        ours = b'\nCHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"\n'
-        argv += shown(flags.read_bytes() + ours, str(flags))
+    for name, more in toolkit_system().items():
+        path = Path(name)
+        if path.is_file():
+            argv += shown(path.read_bytes() + more.encode(), str(path.resolve()))
     files = resources.files("operant.desktop.files")
     for name in ("bus.conf", "openbox.xml"):
         argv += shown((files / name).read_bytes(), f"{_PUBLIC}/{name}")
@@ -279,7 +281,7 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
 def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
     """What the supervisor is told, and a descriptor with the bytes of the files for HOME."""
     public = _PUBLIC if config.isolated else str(resources.files("operant.desktop.files"))
-    entries, contents = pack_home(config.home)
+    entries, contents = pack_home(toolkit_home(), config.home)
     xvfb = [
         "-screen",
         "0",
@@ -300,27 +302,40 @@ def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:
         "bus_config": f"{public}/bus.conf",
         "network": config.network,
         "limits": config.limits.model_dump(),
-        "environment": {**config.variables, **({} if config.isolated else owner_marks())},
+        "environment": {
+            **toolkit_environment(),
+            **config.variables,
+            **({} if config.isolated else owner_marks()),
+        },
         "home": entries,
     }
     return settings, contents
 
 
-def pack_home(template: Path | None, builtin: str = "home") -> tuple[list[list[Any]], int]:
-    """HOME as a list of [path, mode, size] and one memory file with all contents, in that order."""
-    found: dict[str, Path] = {}
-    for root in (Path(str(resources.files("operant.desktop.files") / builtin)), template):
+def pack_home(texts: Mapping[str, str], *roots: Path | None) -> tuple[list[list[Any]], int]:
+    """A HOME of texts by path and of the files below directories, the later in place of the earlier.
+
+    Returns a list of [path, mode, size] and one memory file with all contents, in that order.
+    """
+    found: dict[str, str | Path | None] = {}
+    for name, text in texts.items():
+        found.update((str(parent), None) for parent in PurePosixPath(name).parents if parent.name)
+        found[name] = text
+    for root in roots:
         if root is not None:
             found.update((str(path.relative_to(root)), path) for path in sorted(root.rglob("*")))
     entries: list[list[Any]] = []
     contents = os.memfd_create("operant-home")
     with os.fdopen(os.dup(contents), "wb") as file:
         for name in sorted(found):
-            path = found[name]
-            if path.is_dir() and not path.is_symlink():
+            source = found[name]
+            if source is None or (isinstance(source, Path) and source.is_dir() and not source.is_symlink()):
                 entries.append([name, 0o755, -1])
-            elif path.is_file():
-                data = path.read_bytes()
-                file.write(data)
-                entries.append([name, 0o755 if os.access(path, os.X_OK) else 0o644, len(data)])
+                continue
+            if isinstance(source, Path) and not source.is_file():
+                continue
+            data = source.encode() if isinstance(source, str) else source.read_bytes()
+            runs = isinstance(source, Path) and os.access(source, os.X_OK)
+            file.write(data)
+            entries.append([name, 0o755 if runs else 0o644, len(data)])
     return entries, contents

@@ -10,6 +10,7 @@ import contextlib
 import socket
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -43,6 +44,9 @@ class LiveAccessibility(Accessibility):
             "no accessibility bus on the live screen",
             hint="switch accessibility on in the settings of the session, and log in anew",
         )
+
+    def _memory_map(self, pid: int) -> str:
+        return Path(f"/proc/{pid}/maps").read_text(errors="replace")
 
     def _addresses(self) -> Iterator[str]:
         """Where the bus may be, surest first: what the display says, the environment, the launcher."""

@@ -10,6 +10,8 @@ import os
 import shutil
 import time
 from dataclasses import replace
+from importlib import resources
+from pathlib import Path
 
 from operant.desktop.channel import Channel
 from operant.desktop.display import Display
@@ -35,7 +37,7 @@ def start_shell(episode: Channel) -> None:
             f"a full desktop is made of programs that are not installed: {', '.join(missing)}",
             hint=f"sudo apt-get install -y {' '.join(missing)}   (or: operant doctor), or use the profile bare",
         )
-    entries, contents = pack_home(None, "shell")
+    entries, contents = pack_home({}, Path(str(resources.files("operant.desktop.files") / "shell")))
     try:
         episode.call("shell", parts=[list(PANEL), list(ICONS)], home=entries, fds=(contents,))
     finally:

@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from operant.desktop.accessible_widget import ACCESSIBLE, ROOT, get_property
 from operant.desktop.atspi import role_name, state_names
 from operant.desktop.bus import Bus, BusCall, BusError
+from operant.desktop.widget_walk import MOST_CHILDREN, count_of
 
 __all__ = ["FocusFinder", "FocusedWidget"]
 
 Place = tuple[str, str]  # whose widget, and its path there
 
-ROOT = "/org/a11y/atspi/accessible/root"
-ACCESSIBLE = "org.a11y.atspi.Accessible"
 REGISTRY = "org.a11y.atspi.Registry"
 DAEMON = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 MOST_WIDGETS = 2000  # looked at in one walk
@@ -98,17 +98,26 @@ def find_focused(bus: Bus, application: str, deadline: float) -> FocusedWidget |
             for child, states in zip(children, _states(bus, children, deadline), strict=True)
             if "showing" in states or "focused" in states
         ]
-        roles = bus.call_all(
-            [BusCall(*child, ACCESSIBLE, "GetRole", answer="u") for child, _ in shown], deadline
+        answers = bus.call_all(
+            [
+                call
+                for child, _ in shown
+                for call in (
+                    BusCall(*child, ACCESSIBLE, "GetRole", answer="u"),
+                    get_property(*child, ACCESSIBLE, "ChildCount"),
+                )
+            ],
+            deadline,
         )
         level = []
-        for (child, states), answer in zip(shown, roles, strict=True):
+        for (child, states), answer, count in zip(shown, answers[::2], answers[1::2], strict=True):
             role = "unknown" if isinstance(answer, BusError) else role_name(answer[0])
             if "focused" in states:
                 found = FocusedWidget(child, role, states)
                 if found.takes_text:
                     return found
-            if role not in LEAVES and role not in TAKE_KEYS and "manages descendants" not in states:
+            crowded = "manages descendants" in states or (count_of(count) or 0) > MOST_CHILDREN
+            if role not in LEAVES and role not in TAKE_KEYS and not crowded:
                 level.append(child)
         if not level:
             break

@@ -52,21 +52,8 @@ class EpisodeLayout:
             "DBUS_SESSION_BUS_ADDRESS": bus,
             # One bus serves both as session bus and as accessibility bus: a process fewer per desktop.
             "AT_SPI_BUS_ADDRESS": bus,
-            "ACCESSIBILITY_ENABLED": "1",
-            # GTK 2 speaks AT-SPI only with these modules; GTK 3 does so by itself and passes over them.
-            "GTK_MODULES": "gail:atk-bridge",
-            "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
-            # Settings in a plain file under HOME instead of a database behind one more daemon.
-            "GSETTINGS_BACKEND": "keyfile",
-            "GIO_USE_VFS": "local",
-            # GTK's own compose tables have 16 bits a key and take U+FF20 for the Compose key and U+FE58 for
-            # an accent; without an input method every key gives just its character.
-            "GTK_IM_MODULE": "gtk-im-context-none",
-            "GTK_OVERLAY_SCROLLING": "0",
             "LIBGL_ALWAYS_SOFTWARE": "1",
-            # Sandboxes within this one would need user namespaces.
-            "QTWEBENGINE_DISABLE_SANDBOX": "1",
-            "ELECTRON_DISABLE_SANDBOX": "1",
+            # The settings of toolkits, and the user's own.
             **extra,
         }
 
@@ -361,6 +348,7 @@ def run(
     if layout.isolated:
         seccomp.install()
     environment = layout.environment(display, settings["environment"])
+    os.environ["PATH"] = environment["PATH"]  # where programs are looked for: also /usr/games, /usr/local/bin
     bus = ["dbus-daemon", "--config-file=" + settings["bus_config"], "--nofork", "--nopidfile", "--nosyslog"]
     wake = wake_on_child_end()
     episode = Episode(control, layout, environment, bus)

@@ -1,0 +1,209 @@
+"""``operant apps``: the applications that Operant knows, and how well any program can be used."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from operant.errors import UnknownApplication
+
+if TYPE_CHECKING:
+    from operant.apps import App
+    from operant.apps.check import AppCheck
+
+app = typer.Typer(no_args_is_help=True, help="List applications, and check how well any program can be used.")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+UNUSABLE, BAD_USAGE = 1, 2
+HEADER = """\
+| program | toolkit | start s | widgets / named | tree s | typed | restless | late | MB | notes |
+|---|---|---|---|---|---|---|---|---|---|"""
+MARKS = {"ok": "[green]ok[/]", "weak": "[yellow]weak[/]", "unusable": "[red]unusable[/]"}
+
+
+@app.command("list")
+def list_apps(as_json: Json = False) -> None:
+    """List the applications that Operant and installed packages know."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from operant.apps import app_names, load_app
+
+    rows = [_about(load_app(name)) for name in app_names()]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table()
+    columns = ("name", "title", "toolkit", "packages", "wm_class")
+    for column in columns:
+        table.add_column(column.replace("_", " "), no_wrap=column == "name")
+    for row in rows:
+        table.add_row(*(", ".join(row[one]) if one == "packages" else row[one] for one in columns))
+    Console().print(table)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A name of `operant apps list`, or module:APP.")],
+    as_json: Json = False,
+) -> None:
+    """Show what is known of one application: how it starts, what is read of it, and its moves."""
+    from operant.apps import load_app
+
+    try:
+        about = _about(load_app(name))
+    except UnknownApplication as error:
+        raise _wrong(error) from error
+    if as_json:
+        typer.echo(json.dumps(about, indent=2))
+        return
+    import yaml
+
+    typer.echo(yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110))
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def check(
+    command: Annotated[
+        list[str], typer.Argument(help="An application's name, or any command with its arguments.")
+    ],
+    picture: Annotated[
+        Path | None, typer.Option(help="Where the picture goes; out/apps/NAME.png unless given.")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until its window must be there.")] = 20.0,
+    network: Annotated[bool, typer.Option(help="Whether it reaches the machine's network.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Tell how well a program can be used: start, window, toolkit, tree, typing, settling and reset.
+
+    Exit code 0 if an agent can use it, 1 if it can't, 2 if there is no such program.
+    """
+    try:
+        report = _check(command, timeout, network)
+    except UnknownApplication as error:
+        raise _wrong(error) from error
+    saved = _save(report, picture or Path("out/apps") / f"{Path(command[0]).name}.png")
+    if as_json:
+        typer.echo(json.dumps({**report.as_json(), "picture": str(saved) if saved else None}, indent=2))
+    else:
+        _print(report, saved)
+    raise typer.Exit(UNUSABLE if report.level == "unusable" else 0)
+
+
+@app.command()
+def survey(
+    commands: Annotated[
+        Path, typer.Argument(help="A file with one command a line; # begins a comment.", exists=True)
+    ],
+    out: Annotated[Path | None, typer.Option(help="Write the results to this JSON file.")] = None,
+    pictures: Annotated[Path, typer.Option(help="Directory for the pictures.")] = Path("out/apps"),
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until a window must be there.")] = 40.0,
+) -> None:
+    """Check every command of a file, and print a table as Markdown."""
+    from operant.bench.record import provenance, write_json
+
+    origin = provenance()
+    results: list[dict[str, Any]] = []
+    typer.echo(HEADER)
+    for line in commands.read_text().splitlines():
+        command = shlex.split(line, comments=True)
+        if not command:
+            continue
+        try:
+            report = _check(command, timeout, network=False)
+        except UnknownApplication:
+            typer.echo(f"{shlex.join(command)}: not installed", err=True)
+            continue
+        _save(report, pictures / f"{'-'.join(word.strip('-') for word in command[:2])}.png")
+        results.append(report.as_json())
+        typer.echo(_row(report))
+    if out is not None:
+        write_json(out, {**origin, "results": results})
+
+
+def _check(command: list[str], timeout: float, network: bool) -> AppCheck:
+    """Check an application by its name, or any command."""
+    from operant.apps import app_names, load_app
+    from operant.apps.check import check_app
+    from operant.config.desktop import DesktopConfig
+
+    argv, home = list(command), {}
+    if command[0] in app_names() or ":" in command[0]:
+        known = load_app(command[0])
+        argv, home = known.argv(*command[1:]), dict(known.home())
+    return check_app(argv, home=home, config=DesktopConfig(network=network), timeout_s=timeout)
+
+
+def _wrong(error: UnknownApplication) -> typer.Exit:
+    typer.echo(f"error: {error.message}", err=True)
+    if error.hint:
+        typer.echo(f"hint: {error.hint}", err=True)
+    return typer.Exit(BAD_USAGE)
+
+
+def _save(report: AppCheck, path: Path) -> Path | None:
+    if report.frame is None:
+        return None
+    import numpy as np
+    from PIL import Image
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.ascontiguousarray(report.frame)).save(path)
+    return path
+
+
+def _print(report: AppCheck, picture: Path | None) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False, soft_wrap=True)
+    for one in report.findings:
+        console.print(f"{one.check:<10} {MARKS[one.level]}  {escape(one.what)}")
+        if one.hint and one.level != "ok":
+            console.print(f"{'':<10} hint: {escape(one.hint)}")
+    if picture is not None:
+        console.print(f"{'picture':<10} {picture}")
+    verdict = {"ok": "can be used", "weak": "can be used, with the limits above", "unusable": "can't be used"}
+    console.print(f"{escape(' '.join(report.command))}: {verdict[report.level]}")
+
+
+def _row(report: AppCheck) -> str:
+    """One line of the table of a survey."""
+
+    def shown(value: Any, unit: str = "") -> str:
+        return "-" if value is None else f"{value:g}{unit}" if isinstance(value, float) else f"{value}{unit}"
+
+    tree = "-" if report.nodes is None else f"{report.nodes} / {report.named}"
+    typed = {True: "yes", False: "no", None: "-"}[report.typed]
+    notes = "; ".join(f"{one.check}: {one.what}" for one in report.findings if one.level != "ok")
+    cells = [shlex.join(report.command), report.toolkit or "-", shown(report.start_s), tree]
+    cells += [
+        shown(report.tree_s),
+        typed,
+        shown(report.restless),
+        shown(report.late),
+        shown(report.memory_mb),
+    ]
+    return "| " + " | ".join([*cells, notes.replace("|", "/") or "-"]) + " |"
+
+
+def _about(known: App) -> dict[str, Any]:
+    """What ``show`` prints of an application, from its class and its module."""
+    from operant.apps.describe import moves_of, state_fields
+
+    return {
+        "name": known.name,
+        "title": known.title,
+        "packages": list(known.packages),
+        "toolkit": known.toolkit,
+        "command": list(known.command),
+        "wm_class": known.wm_class,
+        "accessible_name": known.accessible_name,
+        "home": sorted(known.home()),
+        "state": state_fields(known),
+        "moves": moves_of(known),
+    }

@@ -1,0 +1,48 @@
+"""Qt 5 and 6. Their built-in KDE theme reads the blinking of carets from a file; the default theme has no setting for it."""
+
+from __future__ import annotations
+
+from operant.desktop.toolkits.base import Toolkit
+
+__all__ = ["QT_5", "QT_6"]
+
+_GLOBALS = """\
+[General]
+font=DejaVu Sans,10,-1,5,50,0,0,0,0,0
+fixed=DejaVu Sans Mono,10,-1,5,50,0,0,0,0,0
+
+[Icons]
+Theme=Adwaita
+
+[KDE]
+AnimationDurationFactor=0
+CursorBlinkRate=0
+DoubleClickInterval=100
+SingleClick=false
+widgetStyle=Fusion
+"""
+_ADVICE = "a program that draws its own widgets (QML without roles, OpenGL) has none to show: use its pixels"
+
+QT_5 = Toolkit(
+    "qt5",
+    "Qt 5",
+    ("libQt5Gui.so",),
+    environment={
+        "QT_ACCESSIBILITY": "1",
+        "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+        "QT_QPA_PLATFORMTHEME": "kde",
+        "KDE_SESSION_VERSION": "5",
+        # Sandboxes within this one would need user namespaces.
+        "QTWEBENGINE_DISABLE_SANDBOX": "1",
+    },
+    home={".config/kdeglobals": _GLOBALS},
+    advice=_ADVICE,
+)
+#: Reads the same variables and the same file. Qt 6.4 (Debian 12) connects to the bus that ``AT_SPI_BUS_ADDRESS`` names
+#: before it listens to its own signal that it has, and so never registers.
+QT_6 = Toolkit(
+    "qt6",
+    "Qt 6",
+    ("libQt6Gui.so",),
+    advice="Qt 6.4 never registers at a bus that is given by address: use its pixels, or a newer Qt",
+)
