@@ -12,11 +12,12 @@ from typing import ClassVar
 
 import pytest
 
-from operant.apps import App
+from operant.apps import App, app_names, load_app
 from operant.apps.check import AppCheck, check_app
 from operant.apps.describe import moves_of, state_fields
 from operant.apps.moves import Move
 from operant.desktop.sandbox import SandboxDesktop
+from operant.desktop.toolkits import TOOLKITS
 from operant.errors import UnknownApplication
 
 #: Tk programs: one whose label changes ten times a second, one that works for ever after two seconds.
@@ -136,6 +137,11 @@ def wink(times: int) -> Move:
 def test_state_and_moves_are_read_from_the_module() -> None:
     assert state_fields(Own()) == {"title": "str", "lines": "int"}
     assert moves_of(Own()) == {"wink": "Wink so many times."}
+
+
+def test_toolkits_of_applications_are_known() -> None:
+    known = {one.name for one in TOOLKITS}
+    assert {load_app(name).toolkit for name in app_names()} - {""} <= known
 
 
 # The command line.
