@@ -56,6 +56,7 @@ QUARANTINE = {
     "openai": {"agents"},
     "httpx": {"desktop", "bench"},
     "msgpack": {"desktop"},
+    "zstandard": {"rollout"},
     "tensorboard": {"learn"},
     "fastapi": {"service"},
     "starlette": {"service"},

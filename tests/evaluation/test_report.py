@@ -129,7 +129,7 @@ def test_a_damaged_or_missing_episode_is_shown_as_missing(
     run = play("oracle", tasks[:2]).run
     (first, second) = (run.episode_directory(asked) for asked in run.asked)
     (first / "episode.json").write_text("{")
-    for path in second.glob("step_*.png"):
+    for path in [*second.glob("step_*.png"), second / "observations.bin"]:
         path.write_bytes(path.read_bytes()[:100])
     (summary,) = write_report(find_runs(tmp_path), tmp_path)
     assert summary["outcomes"]["missing"] == 1

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,74 @@ def test_screenshots_are_the_screens_bit_for_bit(tmp_path: Path) -> None:
     assert len(screens) == len(episode.steps) + 1
     for number, screen in enumerate(screens):
         assert np.array_equal(episode.frame(number), screen)
+
+
+def test_an_episode_without_pictures_has_its_screens_all_the_same(tmp_path: Path) -> None:
+    play(tmp_path / "with")
+    play(tmp_path / "without", pictures=False)
+    assert not list((tmp_path / "without").glob("*.png"))
+    one, other = read_episode(tmp_path / "with"), read_episode(tmp_path / "without")
+    assert other.screenshots == (None,) * 4
+    assert other.picture_names() == ("step_0.png", "step_1.png", "step_2.png", "step_3.png")
+    assert one.picture_names() == tuple(path.name for path in one.screenshots if path)
+    for number in range(4):
+        assert np.array_equal(one.frame(number), other.frame(number))
+
+
+def test_what_was_observed_reads_back_as_it_was(tmp_path: Path) -> None:
+    seen: list[Observation] = []
+
+    class Noting(OracleAgent):
+        def act(self, observation: Observation) -> Action:
+            seen.append(observation)
+            return super().act(observation)
+
+    writer, desktop = EpisodeWriter(tmp_path / "a", ABOUT), FakeDesktop()
+    environment = TaskEnvironment(desktop, with_tree=True)  # type: ignore[arg-type]
+    run_episode(Noting(), environment, FAKE_TEMPLATES[1].instance(3), writer)
+    found = list(read_episode(tmp_path / "a").observations())
+    assert len(found) == len(seen) + 1
+    assert seen[0].tree is not None
+    for one, other in zip(seen, found, strict=False):
+        for field in fields(Observation):
+            assert np.array_equal(getattr(one, field.name), getattr(other, field.name)), field.name
+
+
+def old(directory: Path) -> Path:
+    """An episode as it was before observations were kept."""
+    (directory / "observations.bin").unlink()
+    header = json.loads((directory / "episode.json").read_text())
+    header["format"] = 1
+    del header["id"]
+    (directory / "episode.json").write_text(json.dumps(header))
+    return directory
+
+
+def test_episodes_of_format_1_are_still_read(tmp_path: Path) -> None:
+    play(tmp_path / "a")
+    frames = [read_episode(tmp_path / "a").frame(number) for number in range(4)]
+    episode = read_episode(old(tmp_path / "a"))
+    assert episode.outcome is Outcome.SUCCESS
+    assert all(np.array_equal(episode.frame(number), frame) for number, frame in enumerate(frames))
+    with pytest.raises(ResultsError, match="not what else was observed") as caught:
+        episode.observations()
+    assert "play the task again" in str(caught.value.hint)
+
+
+def test_damaged_observations_are_an_error_that_names_the_file(tmp_path: Path) -> None:
+    play(tmp_path / "a")
+    path = tmp_path / "a/observations.bin"
+    path.write_bytes(b"rubbish")
+    with pytest.raises(ResultsError, match=r"observations\.bin"):
+        read_episode(tmp_path / "a").frame(0)
+    path.unlink()
+    with pytest.raises(ResultsError, match=r"observations\.bin can't be read"):
+        read_episode(tmp_path / "a").frame(0)
+
+
+def test_an_episode_can_be_removed(tmp_path: Path) -> None:
+    play(tmp_path / "a").remove()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_screen_that_did_not_change_takes_no_room(tmp_path: Path) -> None:

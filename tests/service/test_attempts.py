@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.service.conftest import Serve, wait_for
 from tests.service.policies import Brightest, Typist, Waiting, always
 
 from operant.errors import DesktopDied
+from operant.rollout.store import read_episode
 from operant.service.inference.models import Model
 from operant.service.inference.predictor import AgentPredictor
 from operant.testing import FakeDesktop
@@ -57,8 +59,37 @@ def test_an_episode_is_there_when_the_answer_is(serve: Serve) -> None:
     assert client.get(f"/api/v1/episodes/{said['episode']}/files/run.json").status_code == 404
 
 
+def test_a_screen_without_a_file_is_drawn_when_it_is_asked_for(serve: Serve, tmp_path: Any) -> None:
+    client = serve(agent="oracle")
+    said = client.post(COMPLETE, json={"task_id": PRESS}).json()
+    (path,) = (tmp_path / "data").rglob("observations.bin")
+    view = client.get(f"/api/v1/episodes/{said['episode']}").json()
+    before = client.get(view["first_screenshot"]).content
+    lines = [json.loads(line) for line in (path.parent / "traj.jsonl").read_text().splitlines()]
+    header = json.loads((path.parent / "episode.json").read_text())
+    del header["first_screenshot"]
+    (path.parent / "episode.json").write_text(json.dumps(header))
+    (path.parent / "traj.jsonl").write_text(
+        "".join(json.dumps(line | {"screenshot_file": None}) + "\n" for line in lines)
+    )
+    for picture in path.parent.glob("step_*.png"):
+        picture.unlink()
+    view = client.get(f"/api/v1/episodes/{said['episode']}").json()
+    assert view["first_screenshot"].endswith("/step_0.png")
+    shot = client.get(view["first_screenshot"])
+    assert shot.headers["content-type"] == "image/png"
+    assert shot.content == before
+    files = f"/api/v1/episodes/{said['episode']}/files"
+    assert client.get(f"{files}/step_99.png").status_code == 404
+    assert client.get(f"{files}/observations.bin").status_code == 404
+
+
+class ReadingTypist(Typist):
+    observation_type = "screenshot_a11y_tree"
+
+
 def test_secrets_reach_the_desktop_and_nothing_else(serve: Serve, tmp_path: Any) -> None:
-    client = serve(predictors=always(Typist))
+    client = serve(predictors=always(ReadingTypist))
     session = client.post("/api/v1/sessions", json={"launch": ["mousepad"]}).json()["id"]
     body = {"instruction": "enter hunter2 now", "secrets": ["hunter2"], "session": session}
     said = client.post(COMPLETE, json=body)
@@ -70,6 +101,10 @@ def test_secrets_reach_the_desktop_and_nothing_else(serve: Serve, tmp_path: Any)
     assert kept
     for path in kept:
         assert "hunter2" not in path.read_text()
+    (observed,) = (tmp_path / "data").rglob("observations.bin")
+    seen = list(read_episode(observed.parent).observations())
+    assert "enter ••• now" in str(seen[-1].tree)
+    assert "hunter2" not in str([replace(one, screen=None) for one in seen])  # type: ignore[arg-type]
     assert "hunter2" not in client.get(ATTEMPTS).text
     told = client.runtime.sessions.find(session).events_after(0)  # type: ignore[attr-defined]
     assert told

@@ -217,16 +217,13 @@ def _thumbnail(episode: Episode) -> str | None:
     """The last screen, small, as a data URL."""
     from PIL import Image
 
-    last = next((path for path in reversed(episode.screenshots) if path is not None and path.exists()), None)
-    if last is None:
-        return None
-    small = io.BytesIO()
     try:
-        with Image.open(last) as image:
-            height = max(1, round(image.height * THUMBNAIL_WIDTH / image.width))
-            image.convert("RGB").resize(
-                (THUMBNAIL_WIDTH, height), Image.Resampling.LANCZOS, reducing_gap=2.0
-            ).save(small, "WEBP", quality=70, method=2)
-    except OSError:  # cut short while it was written
+        screen = Image.fromarray(episode.frame(len(episode.steps)))
+    except ResultsError:  # it was not kept, or not written to its end
         return None
+    height = max(1, round(screen.height * THUMBNAIL_WIDTH / screen.width))
+    small = io.BytesIO()
+    screen.resize((THUMBNAIL_WIDTH, height), Image.Resampling.LANCZOS, reducing_gap=2.0).save(
+        small, "WEBP", quality=70, method=2
+    )
     return "data:image/webp;base64," + base64.b64encode(small.getvalue()).decode("ascii")

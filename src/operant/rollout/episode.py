@@ -1,16 +1,20 @@
 """What happened: steps and the episode that they make, whether it runs, was cut short or has ended.
 
-Plain records. Where they are kept is the business of ``store``.
+How episodes are written and found is the business of ``store``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from operant.types import Action, Difficulty, Outcome
+from operant.errors import ResultsError
+from operant.rollout import layout
+from operant.rollout.observations import ObservationFile
+from operant.types import Action, Difficulty, Observation, Outcome
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +45,7 @@ class Step:
     """What the agent wanted kept of it."""
     timestamp: str = ""
     screenshot: Path | None = None
-    """The screen after it."""
+    """A picture of the screen after it, where pictures were kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Episode:
     header: Mapping[str, Any]
     steps: tuple[Step, ...]
     first_screenshot: Path | None
-    """The screen before the first action."""
+    """A picture of the screen before the first action, where pictures were kept."""
 
     @property
     def task(self) -> str:
@@ -129,21 +133,48 @@ class Episode:
 
     @property
     def screenshots(self) -> tuple[Path | None, ...]:
-        """The screen before the first action, and after each."""
+        """Pictures of the screen before the first action and after each, where they were kept as files."""
         return (self.first_screenshot, *(step.screenshot for step in self.steps))
+
+    def picture_names(self) -> tuple[str | None, ...]:
+        """What each screen is called: its file, ``step_N.png`` if it has none but was observed, otherwise None."""
+        names = [None if path is None else path.name for path in self.screenshots]
+        observed = self._observed
+        there = 0 if observed is None else len(observed)
+        return tuple(name or (f"step_{n}.png" if n < there else None) for n, name in enumerate(names))
 
     def frame(self, number: int) -> npt.NDArray[np.uint8]:
         """The screen after so many actions, RGB."""
-        import numpy as np
-        from PIL import Image
+        observed = self._observed
+        return _picture(self, number) if observed is None else observed.frame(number)
 
-        from operant.errors import ResultsError
+    def observations(self) -> Iterator[Observation]:
+        """What the agent saw before its first action, and after each, as it saw it."""
+        observed = self._observed
+        if observed is None:
+            raise ResultsError(
+                f"{self.directory} holds screens, but not what else was observed",
+                hint="it was recorded by an older version of Operant; play the task again",
+            )
+        return observed.read(self.header)
 
-        path = self.screenshots[number]
-        try:
-            if path is None:
-                raise FileNotFoundError("it was not kept")
-            with Image.open(path) as image:
-                return np.asarray(image.convert("RGB"))
-        except OSError as error:
-            raise ResultsError(f"{self.directory}: no picture of step {number}: {error}") from error
+    @cached_property
+    def _observed(self) -> ObservationFile | None:
+        """None for an episode of format 1."""
+        if self.header.get("format") == 1:
+            return None
+        return ObservationFile(self.directory / layout.OBSERVATIONS)
+
+
+def _picture(episode: Episode, number: int) -> npt.NDArray[np.uint8]:
+    import numpy as np
+    from PIL import Image
+
+    path = episode.screenshots[number]
+    try:
+        if path is None:
+            raise FileNotFoundError("it was not kept")
+        with Image.open(path) as image:
+            return np.asarray(image.convert("RGB"))
+    except OSError as error:
+        raise ResultsError(f"{episode.directory}: no picture of step {number}: {error}") from error

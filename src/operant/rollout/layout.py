@@ -14,6 +14,7 @@ from pathlib import Path
 __all__ = [
     "ACTION_SPACE",
     "EPISODE",
+    "OBSERVATIONS",
     "PARTIAL",
     "RECORDING",
     "RESULT",
@@ -30,6 +31,7 @@ ACTION_SPACE = "pyautogui"
 """What ``action`` in ``traj.jsonl`` is written in, so that OSWorld's tools can read it."""
 EPISODE = "episode.json"
 PARTIAL = "episode.partial.json"
+OBSERVATIONS = "observations.bin"
 TRAJECTORY = "traj.jsonl"
 RESULT = "result.txt"
 RECORDING = "recording.mp4"

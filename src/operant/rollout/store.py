@@ -1,12 +1,16 @@
-"""Episodes on disk: written step by step so that a crash at any moment leaves something readable.
+"""Episodes on disk: the one form in which experience is kept, written step by step.
 
-While an episode runs, its directory holds ``episode.partial.json`` (what is known from the start) and a
-growing ``traj.jsonl``; a line is appended only after its screenshot is complete. The last act is to rename
+An episode is a directory. ``observations.bin`` holds everything that was observed (``observations``), ``traj.jsonl``
+has a line for each step, with the action, what the agent said and what learning wants back (such as what the oracle
+would have done, or token ids with log-probabilities), and ``episode.json`` says what was played and how it ended.
+
+A killed writer leaves a readable episode. While an episode runs there is ``episode.partial.json`` in place of
+``episode.json``; a step's line is appended only after what it led to is complete. The last act is to rename
 ``episode.json`` into place: where it is, the episode ended; where it is not, it was cut short.
 
-Screenshots are PNGs of full colour (25 KB and 25 ms for 1280x800, in a thread beside the episode). Lossless
-WebP takes a third of that, but OSWorld's tools want PNGs; a palette would lose colours, since font smoothing
-alone makes more than 256. A screen that did not change is a hard link to the last one.
+With ``pictures`` each screen is a PNG too, for browsers and OSWorld's tools (32 kB and 25 ms a screen of 1280x800, in
+a thread beside the episode). A screen that did not change is a hard link to the last one. Nothing here reads them
+again, except in episodes of format 1, which had no observations.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import json
 import os
 import queue
 import threading
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -29,6 +34,7 @@ from operant.pictures.png import png_bytes
 from operant.rollout import layout
 from operant.rollout.commit import commit
 from operant.rollout.episode import Episode, EpisodeResult, Step
+from operant.rollout.observations import ObservationWriter
 from operant.types import Action, ActionKind, Observation, Outcome, Size
 
 if TYPE_CHECKING:
@@ -39,7 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EpisodeWriter", "find_episodes", "read_episode", "write_atomically"]
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, FORMAT)
 WAITING_FRAMES = 8  # at most so many screens (4 MB each) wait to be compressed
 
 
@@ -49,16 +56,20 @@ WAITING_FRAMES = 8  # at most so many screens (4 MB each) wait to be compressed
 class EpisodeWriter:
     """Keeps one episode in one directory; what another attempt left there is removed first.
 
-    ``about`` is added to the header: who the agent is, under which settings. Implements ``loop.Recorder``.
+    ``about`` is added to the header: who the agent is, under which settings. ``pictures`` are PNGs of the screens,
+    ``video`` is a film of them. Implements ``loop.Recorder``.
     """
 
-    def __init__(self, directory: Path, about: Mapping[str, Any], *, video: bool = False) -> None:
+    def __init__(
+        self, directory: Path, about: Mapping[str, Any], *, video: bool = False, pictures: bool = True
+    ) -> None:
         self.directory = directory
         self.video = video
-        self._header: dict[str, Any] = {"format": FORMAT, **about}
+        self.pictures = pictures
+        self._header: dict[str, Any] = {"format": FORMAT, "id": uuid.uuid4().hex, **about}
         self._steps: list[Step] = []
         self._size = Size(1, 1)
-        self._jobs: queue.Queue[tuple[npt.NDArray[np.uint8], Path, Step | None] | None] = queue.Queue(
+        self._jobs: queue.Queue[tuple[Observation, Path | None, Step | None] | None] = queue.Queue(
             WAITING_FRAMES
         )
         self._thread: threading.Thread | None = None
@@ -91,20 +102,18 @@ class EpisodeWriter:
     def look(self, observation: Observation) -> None:
         height, width = observation.screen.shape[:2]
         self._size = Size(width, height)
-        name = layout.screenshot_name(0, layout.timestamp(_now()))
-        self._header |= {
-            "screen": [width, height],
-            "first_screenshot": name,
-            "first_state": _pointer(observation),
-        }
-        self._put(observation, self.directory / name, None)
+        picture = self._picture(0, layout.timestamp(_now()))
+        self._header |= {"screen": [width, height], "first_state": _pointer(observation)}
+        if picture is not None:
+            self._header["first_screenshot"] = picture.name
+        self._put(observation, picture, None)
 
     def step(self, step: Step, observation: Observation) -> None:
         stamp = layout.timestamp(_now())
-        path = self.directory / layout.screenshot_name(step.number, stamp)
-        step = replace(step, timestamp=stamp, screenshot=path)
+        picture = self._picture(step.number, stamp)
+        step = replace(step, timestamp=stamp, screenshot=picture)
         self._steps.append(step)
-        self._put(observation, path, step)
+        self._put(observation, picture, step)
 
     def end(self, result: EpisodeResult) -> None:
         self._drain()
@@ -123,8 +132,7 @@ class EpisodeWriter:
             if self.video and self._steps:
                 from operant.pictures.film import write_mp4
 
-                first = self.directory / str(self._header["first_screenshot"])
-                episode = Episode(self.directory, self._header, tuple(self._steps), first)
+                episode = Episode(self.directory, self._header, tuple(self._steps), None)
                 write_mp4(episode, self.directory / layout.RECORDING)
             if result.outcome.is_experience:
                 # Without it OSWorld's tools take the task as not done yet: right after an infra error.
@@ -136,12 +144,21 @@ class EpisodeWriter:
         with contextlib.suppress(ResultsError):
             self._drain()
 
+    def remove(self) -> None:
+        """Delete what was written, the mark that it ended first."""
+        with self._writing():
+            _clear(self.directory)
+            self.directory.rmdir()
+
+    def _picture(self, number: int, stamp: str) -> Path | None:
+        return self.directory / layout.screenshot_name(number, stamp) if self.pictures else None
+
     # The thread that compresses.
 
-    def _put(self, observation: Observation, path: Path, step: Step | None) -> None:
+    def _put(self, observation: Observation, picture: Path | None, step: Step | None) -> None:
         if self._failure is not None:
             raise self._problem(self._failure)
-        self._jobs.put((observation.screen, path, step))
+        self._jobs.put((observation, picture, step))
 
     def _drain(self) -> None:
         if self._thread is not None:
@@ -157,25 +174,26 @@ class EpisodeWriter:
         except OSError as error:
             self._failure = error
             while self._jobs.get() is not None:
-                pass  # nobody must wait for room in the queue
+                pass  # the episode must not wait for room in the queue
 
     def _write_all(self) -> None:
-        import numpy as np
-
-        last: tuple[npt.NDArray[np.uint8], Path] | None = None
-        with open(self.directory / layout.TRAJECTORY, "a", encoding="utf-8") as trajectory:
-            while (job := self._jobs.get()) is not None:
-                screen, path, step = job
-                if last is not None and np.array_equal(screen, last[0]):
-                    _link(last[1], path)
-                else:
-                    _write_png(screen, path)
-                    last = screen, path
-                if step is None:
-                    write_atomically(self.directory / layout.PARTIAL, _dump(self._header))
-                else:
-                    trajectory.write(json.dumps(_line(step, self._size), default=_plain) + "\n")
-                    trajectory.flush()
+        observations = ObservationWriter(self.directory / layout.OBSERVATIONS)
+        pictures = _Pictures()
+        try:
+            with open(self.directory / layout.TRAJECTORY, "a", encoding="utf-8") as trajectory:
+                while (job := self._jobs.get()) is not None:
+                    observation, picture, step = job
+                    observations.add(observation)
+                    if picture is not None:
+                        pictures.add(observation.screen, picture)
+                    if step is None:
+                        write_atomically(self.directory / layout.PARTIAL, _dump(self._header))
+                    else:
+                        trajectory.write(json.dumps(_line(step, self._size), default=_plain) + "\n")
+                        trajectory.flush()
+            observations.close(sync=True)
+        finally:
+            observations.close()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -186,6 +204,22 @@ class EpisodeWriter:
 
     def _problem(self, error: OSError) -> ResultsError:
         return ResultsError(f"{self.directory} can't be written: {error}", hint="choose another --result-dir")
+
+
+class _Pictures:
+    """Writes screens as PNGs, equal ones as links."""
+
+    def __init__(self) -> None:
+        self._last: tuple[npt.NDArray[np.uint8], Path] | None = None
+
+    def add(self, screen: npt.NDArray[np.uint8], path: Path) -> None:
+        import numpy as np
+
+        if self._last is not None and np.array_equal(screen, self._last[0]):
+            _link(self._last[1], path)
+        else:
+            _write_png(screen, path)
+            self._last = screen, path
 
 
 def write_atomically(path: Path, text: str, *, sync: bool = False) -> None:
@@ -212,7 +246,9 @@ def _link(existing: Path, path: Path) -> None:
 
 def _clear(directory: Path) -> None:
     # The mark that says "ended" goes first.
-    for name in (layout.EPISODE, layout.RESULT, layout.TRAJECTORY, layout.PARTIAL, layout.RECORDING):
+    for name in (
+        layout.EPISODE, layout.RESULT, layout.TRAJECTORY, layout.PARTIAL, layout.OBSERVATIONS, layout.RECORDING,
+    ):  # fmt: skip
         (directory / name).unlink(missing_ok=True)
     for screenshot in directory.glob("step_*.png"):
         screenshot.unlink()
@@ -302,8 +338,11 @@ def _read_header(directory: Path) -> dict[str, Any]:
             continue
         except (OSError, ValueError) as error:
             raise ResultsError(f"{path} can't be read: {error}") from error
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise ResultsError(f"{path} is not an episode of format {FORMAT}")
+        if not isinstance(header, dict) or header.get("format") not in READABLE:
+            raise ResultsError(
+                f"{path} is not an episode of format {' or '.join(map(str, READABLE))}",
+                hint="it is damaged, or was written by a newer version of Operant",
+            )
         missing = {"task", "instruction", "agent", "difficulty", "apps", "seed", "split"} - set(header)
         if missing:
             raise ResultsError(f"{path} lacks {', '.join(sorted(missing))}")

@@ -19,6 +19,7 @@ from typing import Any
 from operant.errors import ResultsError, UnknownEpisode
 from operant.rollout import layout
 from operant.rollout.episode import Episode
+from operant.pictures.png import png_bytes
 from operant.rollout.store import find_episodes, read_episode
 
 __all__ = ["EpisodeSummary", "Episodes"]
@@ -26,6 +27,7 @@ __all__ = ["EpisodeSummary", "Episodes"]
 FILES = re.compile(
     r"step_\d+_[\w@]+\.png|episode(\.partial)?\.json|traj\.jsonl|result\.txt|recording\.mp4", re.ASCII
 )
+DRAWN = re.compile(r"step_(\d{1,6})\.png", re.ASCII)  # a screen that is in the observations only
 FRESH_S = 1.0  # how long a list of directories is believed
 
 
@@ -81,6 +83,16 @@ class Episodes:
             return read_episode(self._directory(identity))
         except ResultsError as error:
             raise UnknownEpisode(f"the episode {identity} can't be read: {error.message}") from error
+
+    def picture(self, identity: str, name: str) -> bytes | None:
+        """A PNG of a screen of which there is no file; None if this is not the name of one."""
+        number = DRAWN.fullmatch(name)
+        if number is None:
+            return None
+        try:
+            return png_bytes(self.read(identity).frame(int(number[1])))
+        except ResultsError as error:
+            raise UnknownEpisode(f"the episode has no picture {name[:60]!r}: {error.message}") from error
 
     def file(self, identity: str, name: str) -> Path:
         path = self._directory(identity) / name

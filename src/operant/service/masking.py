@@ -1,6 +1,6 @@
 """Text that must not be kept: masked before it reaches a log, an episode, an answer or a metric.
 
-What an application shows on the screen is not masked: a password field does that, a terminal does not.
+Pixels are not masked: a password field hides what is typed, a terminal does not.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from operant.rollout.episode import EpisodeResult, Step
-from operant.types import Action, ActionKind, Observation
+from operant.types import Action, ActionKind, Node, Observation
 
 if TYPE_CHECKING:
     from operant.rollout.recorders import Recorder
     from operant.tasks.task import Task
 
-__all__ = ["MASK", "MaskedRecorder", "mask_action", "mask_text"]
+__all__ = ["MASK", "MaskedRecorder", "mask_action", "mask_observation", "mask_text"]
 
 MASK = "•••"
 
@@ -38,6 +38,38 @@ def mask_action(action: Action, secrets: Sequence[str] = (), *, wholly: bool = F
     return replace(action, text=MASK if wholly else mask_text(action.text, secrets))
 
 
+def mask_observation(observation: Observation, secrets: Sequence[str]) -> Observation:
+    """The observation without the secrets in its texts: windows, widgets and past actions."""
+    if not any(secrets):
+        return observation
+    history = tuple(
+        replace(one, action=mask_action(one.action, secrets), target=mask_text(one.target, secrets))
+        for one in observation.history
+    )
+    return replace(
+        observation,
+        instruction=mask_text(observation.instruction, secrets),
+        history=history,
+        last_action=observation.last_action and mask_action(observation.last_action, secrets),
+        windows=tuple(
+            replace(window, title=mask_text(window.title, secrets)) for window in observation.windows
+        ),
+        tree=None if observation.tree is None else _mask_node(observation.tree, secrets),
+        error=None if observation.error is None else mask_text(observation.error, secrets),
+    )
+
+
+def _mask_node(node: Node, secrets: Sequence[str]) -> Node:
+    return replace(
+        node,
+        name=mask_text(node.name, secrets),
+        text=None if node.text is None else mask_text(node.text, secrets),
+        description=mask_text(node.description, secrets),
+        url=None if node.url is None else mask_text(node.url, secrets),
+        children=tuple(_mask_node(child, secrets) for child in node.children),
+    )
+
+
 class MaskedRecorder:
     """Hands everything on to another recorder, without the secrets."""
 
@@ -52,7 +84,7 @@ class MaskedRecorder:
         )
 
     def look(self, observation: Observation) -> None:
-        self._recorder.look(observation)
+        self._recorder.look(mask_observation(observation, self._secrets))
 
     def step(self, step: Step, observation: Observation) -> None:
         step = replace(
@@ -64,7 +96,7 @@ class MaskedRecorder:
             record=_mask_values(dict(step.record), self._secrets),
             state=_mask_values(dict(step.state), self._secrets),
         )
-        self._recorder.step(step, observation)
+        self._recorder.step(step, mask_observation(observation, self._secrets))
 
     def end(self, result: EpisodeResult) -> None:
         self._recorder.end(replace(result, why=mask_text(result.why, self._secrets)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, Response
 
 from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
@@ -112,6 +112,7 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
     width, height = episode.header.get("screen", (1280, 800))
     size = Size(int(width), int(height))
     files = f"/api/v1/episodes/{name}/files"
+    pictures = [f"{files}/{picture}" if picture else None for picture in episode.picture_names()]
     return EpisodeView(
         id=name,
         task=episode.task,
@@ -123,7 +124,7 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
         difficulty=episode.difficulty.value,
         seed=episode.seed,
         started=str(episode.header.get("started", "")),
-        first_screenshot=f"{files}/{episode.first_screenshot.name}" if episode.first_screenshot else None,
+        first_screenshot=pictures[0],
         steps=[
             EpisodeStep(
                 number=step.number,
@@ -137,9 +138,9 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
                 else None,
                 agent_ms=step.agent_ms,
                 desktop_ms=step.desktop_ms,
-                screenshot=f"{files}/{step.screenshot.name}" if step.screenshot else None,
+                screenshot=picture,
             )
-            for step in episode.steps
+            for step, picture in zip(episode.steps, pictures[1:], strict=True)
         ],
     )
 
@@ -147,6 +148,9 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
 @router.get("/episodes/{name}/files/{file}", response_class=FileResponse, responses=FILE, tags=["episodes"])
 async def get_file(
     name: Name, file: Annotated[str, Path(min_length=1, max_length=120)], runtime: RuntimeDep
-) -> FileResponse:
+) -> Response:
     """A screenshot, the trajectory, or the record of an episode."""
+    picture = await runtime.at_desk(runtime.episodes.picture, name, file)
+    if picture is not None:
+        return Response(picture, media_type="image/png")
     return FileResponse(await runtime.at_desk(runtime.episodes.file, name, file))
