@@ -23,15 +23,16 @@ from pathlib import Path
 from typing import Any
 
 from operant.agents.hierarchical.agent import HierarchicalAgent
+from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
 from operant.bench.record import provenance
 from operant.envs.task_environment import TaskEnvironment
 from operant.evaluation.statistics import wilson
 from operant.learn.device import use_threads
 from operant.learn.imitation import Cloning, Lessons
 from operant.learn.seeding import seed_everything
-from operant.rollout.demonstrations import Apprentice
+from operant.rollout.demonstrations import DaggerAgent, DemonstrationWriter
+from operant.rollout.lessons import LessonView
 from operant.rollout.loop import run_episode
 from operant.tasks.draw import Draw
 from operant.tasks.template import Template
@@ -167,14 +168,15 @@ def _clone(variant: Variant, config: TrainConfig, out: Path) -> None:
     use_threads(1)
     seed_everything(config.training.seed)
     policy = HierarchicalPolicy(config.agent)
-    lessons, apprentice = Lessons(), Apprentice(HierarchicalViewpoint(policy.config))
+    lessons, labeler = Lessons(policy), HierarchicalLabeler(policy.config)
     with FakeDesktop() as desktop:
         for seed in range(variant.demonstrations):
             for template in variant.tasks:
                 desktop.reset()
                 environment = TaskEnvironment(desktop, with_tree=True)  # type: ignore[arg-type]
-                run_episode(apprentice, environment, template.instance(seed), seed=seed)
-                lessons.add(template.id, apprentice.recording.arrays())
+                writer = DemonstrationWriter(out.parent / "demonstrations", by_learner=False)
+                run_episode(DaggerAgent(labeler), environment, template.instance(seed), writer, seed=seed)
+                lessons.add(template.id, LessonView(labeler, None).read(writer.directory).arrays)
     Cloning(policy, seed=config.training.seed).learn(lessons, epochs=EPOCHS)
     policy.save(out)
 

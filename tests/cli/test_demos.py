@@ -24,11 +24,21 @@ def test_unseen_templates_are_never_learned() -> None:
 
 @pytest.mark.x11
 def test_demonstrations_are_collected(tmp_path: Path) -> None:
-    from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+    from operant.agents.hierarchical.labeler import HierarchicalLabeler
     from operant.rollout.collection import collect_demonstrations
+    from operant.rollout.demonstrations import find_demonstrations
+    from operant.rollout.lessons import LessonView
 
     (template,) = training_templates("core", only="calculator-type-sum")
     tasks = [template.instance(seed, "train") for seed in range(2)]
-    done = collect_demonstrations(tasks, tmp_path, HierarchicalViewpoint(), workers=2)
+    view = LessonView(HierarchicalLabeler(), tmp_path / "cache")
+    done = collect_demonstrations(tasks, tmp_path / "demos", view, workers=2)
     assert (done.episodes, done.successes, done.infra_errors) == (2, 2, 0)
-    assert len(list(tmp_path.glob("*.npz"))) == 2
+    found = find_demonstrations([tmp_path / "demos"])
+    assert [path.name for path in found] == [
+        f"{template.id.replace('/', '.')}.train.{seed}" for seed in range(2)
+    ]
+    assert done.steps == sum(len(view.read(path)) for path in found)
+    assert len(list((tmp_path / "cache").rglob("*.npz.zst"))) == 2
+    size = sum(file.stat().st_size for path in found for file in path.iterdir())
+    assert size / done.steps <= 60_000

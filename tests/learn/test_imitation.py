@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+from tests.rollout.demonstrating import demonstrate
 
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
+from operant.agents.hierarchical.labeler import HierarchicalLabeler
+from operant.agents.hierarchical.name_augmentation import NameAugmentation
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ConfigError
 from operant.learn.imitation import Cloning, Lessons
-from operant.learn.renaming import Renaming
-from operant.rollout.demonstrations import Apprentice
-from operant.rollout.loop import run_episode
+from operant.rollout.demonstrations import DaggerAgent
+from operant.rollout.lessons import LessonView
 from operant.testing import FakeDesktop
 from operant.testing.fake_tasks import PressInOrder
 from operant.types import Outcome
@@ -28,12 +32,12 @@ CONFIG = HierarchicalConfig(
 
 
 def lessons_of(seeds: range) -> Lessons:
-    lessons, apprentice = Lessons(), Apprentice(HierarchicalViewpoint(CONFIG))
-    for seed in seeds:
-        with FakeDesktop() as desktop:
-            task = PressInOrder().instance(seed)
-            run_episode(apprentice, TaskEnvironment(desktop, with_tree=True), task)
-        lessons.add(task.id, apprentice.recording.arrays())
+    lessons, labeler = Lessons(HierarchicalPolicy(CONFIG)), HierarchicalLabeler(CONFIG)
+    with tempfile.TemporaryDirectory() as root:
+        for seed in seeds:
+            episode = demonstrate(Path(root), DaggerAgent(labeler), seed)
+            found = LessonView(labeler, None).read(episode)
+            lessons.add(found.task, found.arrays)
     return lessons
 
 
@@ -51,7 +55,7 @@ def solved(policy: HierarchicalPolicy, seed: int) -> bool:
 def test_cloning_carries_over_to_names_never_seen() -> None:
     torch.manual_seed(0)
     lessons = lessons_of(range(60))
-    lessons.rename(Renaming(CONFIG.encoder.vocabulary))
+    lessons.augment(NameAugmentation(CONFIG.encoder.vocabulary))
     policy = HierarchicalPolicy(CONFIG)
     before = sum(solved(policy.eval(), seed) for seed in range(12))
     cloning = Cloning(policy, learning_rate=3e-3)
@@ -85,8 +89,8 @@ def test_short_tasks_are_drawn_more_often() -> None:
 
 def test_the_worker_is_shown_what_is_off_centre() -> None:
     lessons = lessons_of(range(2))
-    cloning = Cloning(HierarchicalPolicy(CONFIG))
-    _, actions = cloning.batch(lessons, np.arange(len(lessons)))
+    batch = lessons.take(np.arange(len(lessons)))
+    _, actions = HierarchicalPolicy(CONFIG).lesson_batch(batch, np.random.default_rng(0))
     reach, size = CONFIG.worker.reach, CONFIG.worker.crop
     moved = (-actions["refine"].numpy() * reach).round().astype(int)
     for row, (dx, dy) in enumerate(moved):
@@ -98,14 +102,15 @@ def test_the_worker_is_shown_what_is_off_centre() -> None:
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:
+    policy = HierarchicalPolicy(CONFIG)
     with pytest.raises(ConfigError, match="nothing to learn"):
-        Cloning(HierarchicalPolicy(CONFIG)).learn(Lessons(), epochs=1)
+        Cloning(policy).learn(Lessons(policy), epochs=1)
 
 
 def test_names_are_swapped_on_the_screen_and_in_the_instruction_alike_and_nothing_else_is() -> None:
     lessons = lessons_of(range(20))
-    renaming = Renaming(CONFIG.encoder.vocabulary, share=1.0)
-    lessons.rename(renaming)
+    renaming = NameAugmentation(CONFIG.encoder.vocabulary, share=1.0)
+    lessons.augment(renaming)
     rows = np.arange(len(lessons))
     plain, swapped = lessons.take(rows), lessons.take(rows, np.random.default_rng(0))
     (task,) = set(lessons.tasks(rows))
@@ -125,3 +130,32 @@ def test_names_are_swapped_on_the_screen_and_in_the_instruction_alike_and_nothin
             for old, new in zip(plain[part][row].ravel(), swapped[part][row].ravel(), strict=True)
         }
         assert len({old for old, _ in pairs}) == len(pairs)
+
+
+def test_the_averaged_weights_are_kept() -> None:
+    lessons, policy = lessons_of(range(2)), HierarchicalPolicy(CONFIG)
+    cloning = Cloning(policy, average=0.9)
+    first = (
+        policy.manager.value[0].weight.detach().clone()
+        if hasattr(policy.manager.value, "__getitem__")
+        else None
+    )
+    cloning.learn(lessons, epochs=3)
+    for name, part in policy.state_dict().items():
+        assert torch.equal(part, cloning.averaged.state_dict()[name]), name
+    assert cloning.averaged is not policy
+    assert first is None or not torch.equal(first, policy.manager.value[0].weight)
+
+
+def test_the_learning_rate_rises_stays_and_falls() -> None:
+    lessons, policy = lessons_of(range(10)), HierarchicalPolicy(CONFIG)
+    cloning, rates = Cloning(policy, learning_rate=0.5, batch_size=1), []
+
+    def note(epoch: int, loss: float, progress: float) -> None:
+        rates.append((progress, cloning.optimiser.param_groups[0]["lr"]))
+
+    cloning.optimiser.step = lambda *_: None  # type: ignore[method-assign,assignment]
+    cloning.learn(lessons, epochs=4, tell=note)
+    assert rates[0][1] == pytest.approx(0.5 * 0.05, rel=0.5)
+    assert all(rate == 0.5 for progress, rate in rates if 0.04 < progress < 0.59)
+    assert rates[-1][1] < 0.02

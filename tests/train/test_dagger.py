@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
+from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
 from operant.errors import OperantError
 from operant.rollout.collection import collect_demonstrations
-from operant.rollout.demonstrations import list_demonstrations, read_demonstration
+from operant.rollout.demonstrations import find_demonstrations
+from operant.rollout.lessons import LessonView
 from operant.train.imitation import dagger
 from operant.train.playing import MOST_DEATHS, Player, Playing
 from operant.train.tasks import training_templates
@@ -32,16 +33,18 @@ def test_lessons_of_the_learners_own_play_join_the_collection(tmp_path: Path) ->
     templates = training_templates("core", only="terminal-make-directory")
     demos = tmp_path / "demos"
     tasks = [template.instance(seed, "train") for template in templates for seed in range(2)]
-    assert collect_demonstrations(tasks, demos, HierarchicalViewpoint(SMALL), workers=1).successes == 2
+    view = LessonView(HierarchicalLabeler(SMALL), tmp_path / "cache")
+    assert collect_demonstrations(tasks, demos, view, workers=1).successes == 2
     told: list[str] = []
     place = dagger(
         HierarchicalPolicy(SMALL), "core", templates, [demos], tmp_path / "out.pt",
         minutes=0.4, workers=1, beta=0.0, tell=told.append,
     )  # fmt: skip
-    played = [read_demonstration(path) for path in list_demonstrations(place)]
+    played = [view.read(path) for path in find_demonstrations([place])]
     assert played
-    assert all(about["split"] == "train" for about, _ in played)
-    assert any(arrays["by_learner"].any() for _, arrays in played)
+    assert all(one.split == "train" for one in played)
+    assert all(one.seed is not None and one.seed >= 10_000 for one in played)
+    assert any(one.arrays["by_learner"].any() for one in played)
     assert HierarchicalPolicy.from_checkpoint(tmp_path / "out.pt").config == SMALL
 
 
@@ -54,10 +57,8 @@ def test_stopping_in_the_middle_of_an_episode_is_no_failure(tmp_path: Path) -> N
         return Action.wait()
 
     tasks = [one.instance(0) for one in training_templates("core", None, "calculator-type-sum")]
-    viewpoint = HierarchicalViewpoint(SMALL)
-    collected = collect_demonstrations(
-        tasks, tmp_path, viewpoint, workers=1, learner=learner, keep_failures=True, stop=stop
-    )
+    view = LessonView(HierarchicalLabeler(SMALL), None)
+    collected = collect_demonstrations(tasks, tmp_path, view, workers=1, learner=learner, stop=stop)
     assert stop.is_set()
     assert collected.episodes == 0
     assert not list(tmp_path.iterdir())

@@ -11,15 +11,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Judged", "Sampled", "Screens", "Tensors", "TrainablePolicy"]
+__all__ = [
+    "Arrays",
+    "Augmentation",
+    "ImitablePolicy",
+    "Judged",
+    "Sampled",
+    "Screens",
+    "Tensors",
+    "TrainablePolicy",
+]
 
+Arrays = dict[str, npt.NDArray[Any]]
 Tensors = dict[str, Tensor]
 Screens = Sequence[npt.NDArray[np.uint8]]
 
@@ -84,3 +94,44 @@ class TrainablePolicy(nn.Module, ABC):
     @abstractmethod
     def to_environment(self, actions: Tensors) -> list[Any]:
         """What an environment's ``step`` or ``send`` takes, one for each row."""
+
+
+class Augmentation(Protocol):
+    """Changes lessons so that more can be learned from the same ones."""
+
+    def note(self, task: str, arrays: Arrays) -> None:
+        """Learn of an episode's lessons before any is changed."""
+
+    def apply(self, tasks: Sequence[str], batch: Arrays, random: np.random.Generator) -> None:
+        """Change some rows of a batch in place; ``tasks`` are those of the rows."""
+
+
+class ImitablePolicy(TrainablePolicy):
+    """A policy that can be cloned from lessons, whose arrays only it understands.
+
+    The arrays of an episode are those of ``operant.rollout.lessons``: ``seen.*``, ``label.*``, ``patch``.
+    """
+
+    @property
+    @abstractmethod
+    def device(self) -> torch.device: ...
+
+    @abstractmethod
+    def lesson_lengths(self, lessons: Arrays) -> npt.NDArray[np.int64]:
+        """(lessons,): how long each is, since a batch costs as much as its longest."""
+
+    @abstractmethod
+    def augmentation(self) -> Augmentation | None:
+        """How lessons may be changed; None if in no way."""
+
+    @abstractmethod
+    def lesson_batch(self, lessons: Arrays, random: np.random.Generator) -> tuple[Tensors, Tensors]:
+        """Observations and actions of a batch of lessons, on the policy's device."""
+
+    @abstractmethod
+    def imitation_loss(self, observations: Tensors, actions: Tensors) -> Tensor:
+        """(batch,): how unlikely the oracle's actions are. Gradients flow."""
+
+    @abstractmethod
+    def imitation_hits(self, observations: Tensors, actions: Tensors) -> dict[str, list[float]]:
+        """head -> 1 for each row that uses it and whose likeliest choice is the oracle's, otherwise 0."""

@@ -233,6 +233,34 @@ def scaling(
 
 
 @app.command()
+def experience(
+    as_json: Json = False,
+    out: Out = None,
+    demos: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Measure these demonstrations; may be given again. Otherwise the oracle plays some."
+        ),
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="How many templates the oracle plays.")] = 30,
+    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
+) -> None:
+    """Bytes of a step on disk, and how fast episodes become lessons, without and with the cache."""
+    import tempfile
+
+    from operant.bench.experience import collect_episodes, measure_experience
+    from operant.bench.record import provenance
+
+    about = provenance()
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="operant-bench-") as place:
+        if not demos:
+            collect_episodes(progress, Path(place), templates=episodes, workers=workers)
+        result = {**about, **measure_experience(progress, demos or [Path(place)])}
+    goals = {"bytes_per_step": (60_000.0, True), "warm_load_s": (float(result["npz_load_s"]), True)}
+    _deliver(result, as_json, out, lambda found: _goal_table("Experience", found, goals))
+
+
+@app.command()
 def latencies(
     episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 64,
     out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path(

@@ -22,7 +22,10 @@ def main() -> None:
 
 @app.command()
 def collect(
-    out: Annotated[Path, typer.Option(help="Directory for the recordings; those there are kept.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="Directory for the episodes; those there are kept, except of the same instances."),
+    ],
     suite: Suite = "core",
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
     only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
@@ -31,9 +34,13 @@ def collect(
     workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Let the oracles play training instances and record what the hierarchical agent would have perceived."""
-    from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
+    """Let the oracles play training instances and record the episodes.
+
+    What they show is the same for every agent; steps and inexpressible actions are counted for the hierarchical one.
+    """
+    from operant.agents.hierarchical.labeler import HierarchicalLabeler
     from operant.rollout.collection import collect_demonstrations
+    from operant.rollout.lessons import LessonView, cache_directory
     from operant.train.tasks import training_templates
 
     templates = training_templates(suite, difficulty, only, oracle=True)
@@ -46,7 +53,7 @@ def collect(
         done = collect_demonstrations(
             tasks,
             out,
-            HierarchicalViewpoint(),
+            LessonView(HierarchicalLabeler(), cache_directory()),
             workers=workers,
             tell=lambda collected: progress.update(bar, completed=collected.episodes),
         )

@@ -169,7 +169,7 @@ def clone(
     use_threads(threads)
     seed_everything(seed)
     policy = load_or_make(init_from)
-    lessons = read_lessons(demos, only=only, tell=_say)
+    lessons = read_lessons(policy, demos, only=only, tell=_say)
     loss = learn(policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, tell=_say)
     _say(f"{out} | loss {loss:.3f} | {policy.parameter_count} parameters")
 

@@ -30,8 +30,8 @@ __all__ = ["LEVELS", "PREFIX", "Settings", "check_level", "read_environment", "r
 
 PREFIX = "OPERANT_"
 LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
-#: Set by Operant for its own processes.
-INTERNAL = frozenset({"OPERANT_DESKTOP_OF", "OPERANT_REQUEST_ID"})
+#: Read elsewhere: where caches are, and what Operant sets for its own processes.
+INTERNAL = frozenset({"OPERANT_CACHE", "OPERANT_DESKTOP_OF", "OPERANT_REQUEST_ID"})
 #: The layers of the settings that are being loaded, the strongest first. Without any, a model takes arguments only.
 _layers: ContextVar[tuple[Mapping[str, Any], ...]] = ContextVar("layers", default=())
 

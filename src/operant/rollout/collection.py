@@ -10,8 +10,9 @@ from pathlib import Path
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
-from operant.rollout.demonstrations import Apprentice, Viewpoint
+from operant.rollout.demonstrations import DaggerAgent, DemonstrationWriter
 from operant.rollout.job_runner import JobList, JobRunner
+from operant.rollout.lessons import LessonView
 from operant.rollout.player import Job, PlayedEpisode, Player, PooledDesktops
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome
@@ -34,39 +35,42 @@ class Collected:
 def collect_demonstrations(
     tasks: Sequence[Task],
     directory: Path,
-    viewpoint: Viewpoint,
+    view: LessonView,
     *,
     workers: int = 3,
     learner: Callable[[Observation], Action] | None = None,
     beta: float = 0.0,
-    keep_failures: bool = False,
     config: DesktopConfig | None = None,
     tell: Callable[[Collected], None] = lambda collected: None,
     stop: threading.Event | None = None,
 ) -> Collected:
-    """Play every task and write its lessons. Failures of an oracle teach nothing and are not kept.
+    """Play every task and keep the episodes that teach something.
 
-    Setting ``stop`` ends it; what is being played then is not kept either.
+    ``view`` is that of the learner that the episodes are for: its lessons are counted, and cached. Setting ``stop``
+    ends the collection; what is being played then is not kept.
     """
     collected = Collected()
 
     def on_end(played: PlayedEpisode[Job]) -> None:
-        assert isinstance(played.agent, Apprentice)
-        recording, result = played.agent.recording, played.result
-        recording.success = result.success
+        assert isinstance(played.recorder, DemonstrationWriter)
+        result, kept = played.result, played.recorder.kept
+        if kept is not None:
+            lessons = view.read(kept)
+            collected.steps += len(lessons)
+            collected.inexpressible.update(lessons.inexpressible)
         lost = result.outcome is Outcome.INFRA_ERROR
-        if not lost and recording.lessons and (result.success or keep_failures):
-            recording.write(directory)
         collected.infra_errors += len(played.job.failed_tries) + lost
         collected.episodes += 1
-        collected.steps += len(recording.lessons)
         collected.successes += result.success
-        collected.inexpressible.update(recording.inexpressible)
         collected.by_task.setdefault(played.job.task.id, []).append(result.success)
         tell(collected)
 
     jobs = JobList((Job(task, task.seed or 0) for task in tasks), on_end)
     with DesktopPool(workers + 1, config) as pool:
-        player = Player(PooledDesktops[Job](pool), lambda job: Apprentice(viewpoint, learner, beta))
+        player = Player(
+            PooledDesktops[Job](pool),
+            lambda job: DaggerAgent(view.labeler, learner, beta),
+            make_recorder=lambda job, agent: DemonstrationWriter(directory, by_learner=learner is not None),
+        )
         JobRunner(jobs, player, workers=workers, prefetch=1, stop=stop, name="demonstrate").run()
     return collected

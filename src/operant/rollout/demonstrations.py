@@ -1,41 +1,63 @@
-"""Demonstrations: what was perceived, and what the oracle would do there.
+"""Demonstrations: episodes in which each step says what the oracle would have done there.
 
-An ``Apprentice`` plays episodes in the one loop. By itself it does what the oracle says; with a learner in the
-driving seat the oracle only labels the states that the learner gets into (DAgger). Each episode becomes one
-compressed file, written as a whole, so that a collection can be cut off, continued and added to.
+A ``DaggerAgent`` plays in the one loop. By itself it does what the oracle says; with a learner in the driving seat the
+oracle only labels the states that the learner gets into (DAgger). The labels are canonical actions in the steps'
+records, so an episode serves every learner; ``lessons`` makes of it what one learner perceives.
 """
 
 from __future__ import annotations
 
-import json
-import os
+import contextlib
+import errno
+import itertools
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import shutil
+import uuid
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from operant.agents.base import PrivilegedAgent, TaskView
+from operant.actions.json_actions import from_json, to_json
+from operant.agents.base import Decision, PrivilegedAgent, TaskView
 from operant.agents.circles import goes_in_circles
 from operant.apps.view import View
-from operant.errors import ActionNotExpressible, AgentError, OperantError, ResultsError
-from operant.types import Action, Observation
+from operant.errors import AgentError, OperantError, ResultsError
+from operant.rollout import layout
+from operant.rollout.episode import Episode, EpisodeResult, Step
+from operant.rollout.store import EpisodeWriter, find_episodes
+from operant.types import Action, Observation, Outcome
 
 if TYPE_CHECKING:
     from operant.desktop.sandbox import SandboxDesktop
     from operant.tasks.task import Task
 
-__all__ = ["Apprentice", "Lesson", "Recording", "Viewpoint", "list_demonstrations", "read_demonstration"]
+__all__ = [
+    "ActionLabeler",
+    "Arrays",
+    "DaggerAgent",
+    "DemonstrationWriter",
+    "find_demonstrations",
+    "is_demonstration",
+    "label_of",
+    "next_seed",
+]
 
 Arrays = dict[str, npt.NDArray[Any]]
 ENDLESS = 6  # labels in a row that change nothing: the oracle is lost
+LABEL, BY_LEARNER = "oracle", "by_learner"
+ASIDE = ".playing"  # where episodes are until they are kept
 
 
-class Viewpoint(Protocol):
+class ActionLabeler(Protocol):
     """How a learner perceives, and how it would say an action."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the same episode would give other lessons."""
+        ...
 
     def perceive(self, observation: Observation) -> Arrays: ...
 
@@ -52,85 +74,24 @@ class Viewpoint(Protocol):
         ...
 
 
-@dataclass
-class Lesson:
-    """One state: what was perceived, what the oracle would do, and who acted."""
-
-    seen: Arrays
-    label: Arrays
-    patch: npt.NDArray[np.uint8]
-    by_learner: bool
-
-
-@dataclass
-class Recording:
-    """The lessons of one episode."""
-
-    task: str
-    seed: int
-    split: str
-    lessons: list[Lesson] = field(default_factory=list)
-    inexpressible: list[str] = field(default_factory=list)
-    success: bool = False
-
-    def arrays(self) -> Arrays:
-        """The lessons one below the other."""
-        if not self.lessons:
-            return {}
-        first = self.lessons[0]
-        seen = {f"seen.{key}": np.stack([one.seen[key] for one in self.lessons]) for key in first.seen}
-        label = {f"label.{key}": np.stack([one.label[key] for one in self.lessons]) for key in first.label}
-        patch = np.stack([one.patch for one in self.lessons])
-        return {
-            **seen,
-            **label,
-            "patch": patch,
-            "by_learner": np.array([one.by_learner for one in self.lessons]),
-        }
-
-    def write(self, directory: Path) -> Path:
-        """One file; nobody ever sees half of it."""
-        directory.mkdir(parents=True, exist_ok=True)
-        name = f"{self.task.replace('/', '--')}--{self.split}-{self.seed}"
-        name += "-learner" if any(one.by_learner for one in self.lessons) else ""
-        path = directory / f"{name}.npz"
-        part = directory / f".{path.name}.{os.getpid()}.part"
-        about = {
-            "task": self.task,
-            "seed": self.seed,
-            "split": self.split,
-            "success": self.success,
-            "inexpressible": self.inexpressible,
-        }
-        arrays = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8), **self.arrays()}
-        try:
-            with part.open("wb") as file:
-                np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-        return path
-
-
-class Apprentice(PrivilegedAgent):
+class DaggerAgent(PrivilegedAgent):
     """Plays while the oracle says what it would do.
 
-    ``learner`` says the learner's action; ``beta`` is the share of steps in which the oracle acts instead. It also
-    does when the learner goes round in circles.
+    ``learner`` says the learner's action; ``beta`` is the share of steps in which the oracle acts instead. The oracle
+    also acts when the learner repeats itself. ``labeler`` tells whether both mean the same.
     """
 
     observation_type = "screenshot_a11y_tree"
 
     def __init__(
         self,
-        viewpoint: Viewpoint,
+        labeler: ActionLabeler,
         learner: Callable[[Observation], Action] | None = None,
         beta: float = 0.0,
     ) -> None:
-        self.viewpoint = viewpoint
+        self.labeler = labeler
         self.learner = learner
         self.beta = beta
-        self.recording = Recording("", 0, "")
         self._desktop: SandboxDesktop | None = None
         self._task: Task | None = None
         self._random = random.Random(0)
@@ -141,13 +102,12 @@ class Apprentice(PrivilegedAgent):
         if task.oracle is None:
             raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
         self._desktop, self._task = desktop, task
-        self.recording = Recording(task.id, task.seed or 0, task.split or "train")
         self._said, self._taken_for = [], None
 
     def begin(self, task: TaskView) -> None:
         self._random.seed(task.seed)
 
-    def act(self, observation: Observation) -> Action:
+    def act(self, observation: Observation) -> Action | Decision:
         assert self._desktop is not None
         assert self._task is not None
         assert self._task.oracle is not None
@@ -159,44 +119,119 @@ class Apprentice(PrivilegedAgent):
             return Action.fail("the oracle does not know how to go on from here")
         self._said.append(wanted)
         driven = self.learner is not None and self._random.random() >= self.beta
-        seen = self._record(observation, wanted, driven)
         self._taken_for = None
         if len(self._said) > ENDLESS and all(one == wanted for one in self._said[-ENDLESS:]):
-            return Action.fail("the oracle keeps saying the same")
+            chosen = Action.fail("the oracle keeps saying the same")
+        else:
+            chosen = self._choose(observation, wanted, driven)
+        return Decision(chosen, record={LABEL: to_json(wanted), BY_LEARNER: driven})
+
+    def _choose(self, observation: Observation, wanted: Action, driven: bool) -> Action:
         if not driven or self.learner is None:
             return wanted
         chosen = self.learner(observation)
-        # Nothing is learned from the same state twice: the oracle leads out of a circle.
+        # The same state twice teaches nothing: the oracle leads out of a loop.
         if goes_in_circles(observation.history, chosen):
             return wanted
         # Oracles tell by the last action where they are, and know their own, to the pixel.
-        self._taken_for = wanted if self.viewpoint.same(wanted, chosen, seen) else None
+        if self.labeler.same(wanted, chosen, self.labeler.perceive(observation)):
+            self._taken_for = wanted
         return chosen
 
-    def _record(self, observation: Observation, wanted: Action, driven: bool) -> Arrays:
-        seen = self.viewpoint.perceive(observation)
+
+def label_of(step: Step) -> tuple[Action, bool] | None:
+    """What the oracle would have done in place of a step, and whether the learner acted; None if it was not asked."""
+    label = step.record.get(LABEL)
+    return None if label is None else (from_json(label), bool(step.record.get(BY_LEARNER)))
+
+
+def is_demonstration(episode: Episode) -> bool:
+    """Whether there is something to learn from: failures teach only where a learner acted."""
+    if episode.outcome is Outcome.SUCCESS:
+        return any(LABEL in step.record for step in episode.steps)
+    experience = episode.outcome is not None and episode.outcome.is_experience
+    return experience and any(step.record.get(BY_LEARNER) for step in episode.steps)
+
+
+# Where they are.
+
+
+class DemonstrationWriter(EpisodeWriter):
+    """Keeps an episode in a collection if it teaches something, under a name that it gets when it has ended.
+
+    A success is kept, and a failure if a learner acted. An oracle's episode replaces that of the same instance, a
+    learner's replaces none. Nothing is left of episodes that are not kept.
+    """
+
+    def __init__(self, root: Path, *, by_learner: bool) -> None:
+        self._root = root
+        self._by_learner = by_learner
+        self._name = ""
+        self.kept: Path | None = None
+        """Where the episode is, once it was kept."""
+        about = {"agent": "dagger" if by_learner else "oracle", "privileged": True}
+        super().__init__(root / ASIDE / uuid.uuid4().hex, about, pictures=False)
+
+    def begin(self, task: Task) -> None:
+        self._name = layout.episode_name(task.id, task.split, task.seed)
+        super().begin(task)
+
+    def end(self, result: EpisodeResult) -> None:
+        super().end(result)
+        if result.success or (self._by_learner and result.outcome.is_experience):
+            with self._writing():
+                self.kept = self.directory = self._named()
+        else:
+            self.remove()
+        self._tidy()
+
+    def abandon(self) -> None:
+        super().abandon()
+        with contextlib.suppress(ResultsError):
+            self.remove()
+        self._tidy()
+
+    def _named(self) -> Path:
+        if self._by_learner:
+            return _move_to_free_name(self.directory, self._root, f"{self._name}.learner")
+        target = self._root / self._name
+        shutil.rmtree(target, ignore_errors=True)
+        return self.directory.rename(target)
+
+    def _tidy(self) -> None:
+        with contextlib.suppress(OSError):  # others are being written
+            (self._root / ASIDE).rmdir()
+
+
+def _move_to_free_name(directory: Path, root: Path, name: str) -> Path:
+    for number in itertools.count(1):
         try:
-            label = self.viewpoint.label(wanted, seen)
-        except ActionNotExpressible as error:
-            self.recording.inexpressible.append(error.message)
-            return seen
-        patch = self.viewpoint.patch(observation, wanted)
-        self.recording.lessons.append(Lesson(seen, label, patch, driven))
-        return seen
+            return directory.rename(root / f"{name}-{number}")
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+    raise AssertionError("unreachable")
 
 
-def list_demonstrations(directory: Path) -> list[Path]:
-    """The files of a collection, in a fixed order."""
-    if not directory.is_dir():
-        raise ResultsError(f"there are no demonstrations in {directory}", hint="run operant demos collect")
-    return sorted(path for path in directory.glob("*.npz") if not path.name.startswith("."))
+def next_seed(root: Path, first: int) -> int:
+    """The first seed from there on that is above all seeds of episodes in a directory."""
+    if not root.is_dir():
+        return first
+    seeds = [part for path in root.iterdir() for part in path.name.split(".") if part.isdigit()]
+    return max([first, *(int(seed) + 1 for seed in seeds)])
 
 
-def read_demonstration(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """What the episode was, and its arrays. No file can run code: pickled arrays are refused."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return json.loads(arrays.pop("about").tobytes()), arrays
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise ResultsError(f"{path} is not a demonstration: {error}") from error
+def find_demonstrations(roots: Iterable[Path], known: Collection[Path] = ()) -> list[Path]:
+    """Episodes below the directories, each once, in a fixed order; ``known`` ones are left out."""
+    found: dict[Path, None] = {}
+    for root in roots:
+        if not root.is_dir():
+            raise ResultsError(f"there are no demonstrations in {root}", hint="run operant demos collect")
+        below = find_episodes(root)
+        if not below and any(root.glob("*.npz")):
+            raise ResultsError(
+                f"{root} holds lessons of an older version of Operant, which can't be read any more",
+                hint="run operant demos collect again: episodes stay readable",
+            )
+        found |= dict.fromkeys(path.resolve() for path in below if path.parent.name != ASIDE)
+    return [path for path in found if path not in known]

@@ -156,6 +156,10 @@ class Episode:
                 f"{self.directory} holds screens, but not what else was observed",
                 hint="it was recorded by an older version of Operant; play the task again",
             )
+        if self.outcome is not None and self.steps and len(observed) <= len(self.steps):
+            raise ResultsError(
+                f"{observed.path} is cut off: {len(observed)} observations for {len(self.steps)} steps"
+            )
         return observed.read(self.header)
 
     @cached_property

@@ -51,20 +51,16 @@ class TreeDecoder:
 
     def decode(self, new: Sequence[Any], root: int | None) -> Node | None:
         """``ValueError``, ``TypeError`` or ``IndexError`` if these are no subtrees."""
-        for role, name, states, box, *given in new:
-            text, value, description, url, children = (*given, *DEFAULTS[len(given) :])
-            x, y, width, height = (0, 0, 0, 0) if box is None else box
+        for line in new:
+            fields: list[Any] = list(line) + list(DEFAULTS[len(line) - 4 :])
+            role, name, states, box, text, value, description, url, children = fields
+            below = tuple([self._nodes[child] for child in children])
+            place = None if box is None else _box(*box)
             self._nodes.append(
-                Node(
-                    role,
-                    name,
-                    frozenset(states),
-                    None if box is None else (x, y, width, height),
-                    text,
-                    value,
-                    description,
-                    tuple([self._nodes[child] for child in children]),
-                    url,
-                )
+                Node(role, name, frozenset(states), place, text, value, description, below, url)
             )
         return None if root is None else self._nodes[root]
+
+
+def _box(x: int, y: int, width: int, height: int) -> tuple[int, int, int, int]:
+    return x, y, width, height

@@ -13,35 +13,63 @@ from pathlib import Path
 
 import numpy as np
 
+from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.errors import ConfigError
 from operant.learn.imitation import Cloning, Lessons
 from operant.learn.interrupt import stop_on_signals
-from operant.learn.renaming import Renaming
-from operant.rollout.demonstrations import list_demonstrations, read_demonstration
+from operant.rollout.demonstrations import find_demonstrations, next_seed
+from operant.rollout.lessons import LessonView, cache_directory
 from operant.tasks.template import Template
 from operant.train.playing import Player, Playing
 
-__all__ = ["clone", "dagger", "load_or_make", "read_lessons"]
+__all__ = ["Demonstrations", "clone", "dagger", "load_or_make", "read_lessons"]
 
 Tell = Callable[[str], None]
-LOOK_S = 120.0  # between two looks for new lessons, and two saves
+LOOK_S = 120.0  # seconds between two looks for new episodes, and two saves
+
+
+class Demonstrations:
+    """Demonstrations below some directories as a policy's lessons; each episode is read once.
+
+    With ``only``, those of other tasks are left out.
+    """
+
+    def __init__(
+        self, policy: HierarchicalPolicy, only: Collection[str] | None = None, tell: Tell = print
+    ) -> None:
+        self.lessons = Lessons(policy)
+        self._only = only
+        self._view = LessonView(HierarchicalLabeler(policy.config), cache_directory())
+        self._known: set[Path] = set()
+        self._tell = tell
+
+    def read(self, directories: Sequence[Path]) -> None:
+        """Add the lessons of episodes that were not there before."""
+        for path in find_demonstrations(directories, self._known):
+            self._known.add(path)
+            found = self._view.read(path)
+            if self._only is None or found.task in self._only:
+                self.lessons.add(found.task, found.arrays)
+        if self._only is not None and not self.lessons.episodes:
+            names = ", ".join(map(str, directories))
+            raise ConfigError(
+                f"no demonstration in {names} is of a task of the suite", hint="operant demos collect"
+            )
+        self._tell(f"{len(self.lessons)} lessons of {self.lessons.episodes} episodes")
 
 
 def read_lessons(
-    directories: Sequence[Path], *, only: Collection[str] | None = None, tell: Tell = print
+    policy: HierarchicalPolicy,
+    directories: Sequence[Path],
+    *,
+    only: Collection[str] | None = None,
+    tell: Tell = print,
 ) -> Lessons:
-    """What was recorded there: everything, or ``only`` demonstrations of these tasks."""
-    lessons = Lessons()
-    for directory in directories:
-        _add_new(lessons, list_demonstrations(directory), set(), only)
-    if only is not None and not lessons.episodes:
-        names = ", ".join(map(str, directories))
-        raise ConfigError(
-            f"no demonstration in {names} is of a task of the suite", hint="operant demos collect"
-        )
-    _tell_size(lessons, tell)
-    return lessons
+    """What was recorded there, as the policy perceives it: everything, or ``only`` demonstrations of these tasks."""
+    demonstrations = Demonstrations(policy, only, tell)
+    demonstrations.read(directories)
+    return demonstrations.lessons
 
 
 def clone(
@@ -56,7 +84,7 @@ def clone(
     tell: Tell = print,
 ) -> float:
     """Clone for so long, save, and return the mean loss of the last updates."""
-    lessons.rename(Renaming(policy.config.encoder.vocabulary))
+    lessons.augment(policy.augmentation())
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
     note = _Teller(batch_size, tell)
     cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=note)
@@ -83,16 +111,20 @@ def dagger(
 ) -> Path:
     """Clone for ``minutes``, while another process plays with the latest weights and adds what it gets into.
 
-    Returns where the new lessons are: beside the first of the directories.
+    Returns where the new episodes are: beside the first of the directories. Those of earlier runs that are there stay,
+    and are learned from as well.
     """
-    lessons = read_lessons(directories, tell=tell)
-    lessons.rename(Renaming(policy.config.encoder.vocabulary))
-    place = directories[0].with_name(f"{directories[0].name}-played")
+    demonstrations = Demonstrations(policy, tell=tell)
+    demonstrations.read(directories)
+    lessons = demonstrations.lessons
+    lessons.augment(policy.augmentation())
+    first = directories[0].resolve()
+    place = first.with_name(f"{first.name}-played")
+    first_seed = next_seed(place, first_seed)
     names = frozenset(template.id for template in templates)
     player = Player(Playing(suite, names, place, out, beta, first_seed, workers, threads))
     policy.save(out)
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
-    known: set[Path] = set()
     looked = time.monotonic()
     note = _Teller(batch_size, tell)
 
@@ -100,32 +132,16 @@ def dagger(
         nonlocal looked
         note(epoch, loss, progress)
         if time.monotonic() - looked > LOOK_S:
-            with cloning.averaged() as latest:
-                latest.save(out)
+            cloning.averaged.save(out)
             look_after()
-            _add_new(lessons, list_demonstrations(place) if place.is_dir() else [], known)
-            _tell_size(lessons, tell)
+            if place.is_dir():
+                demonstrations.read([place])
             looked = time.monotonic()
 
     with player.playing() as look_after, stop_on_signals(player.stop):
         cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=between, stop=player.stopped)
     policy.save(out)
     return place
-
-
-def _add_new(
-    lessons: Lessons, paths: Sequence[Path], known: set[Path], only: Collection[str] | None = None
-) -> None:
-    for path in paths:
-        if path not in known:
-            known.add(path)
-            about, arrays = read_demonstration(path)
-            if only is None or about["task"] in only:
-                lessons.add(str(about["task"]), arrays)
-
-
-def _tell_size(lessons: Lessons, tell: Tell) -> None:
-    tell(f"{len(lessons)} lessons of {lessons.episodes} episodes")
 
 
 class _Teller:

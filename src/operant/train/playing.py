@@ -1,6 +1,6 @@
 """The process that plays for DAgger: the learner drives, the oracles say what they would have done.
 
-It reads weights from a file and writes lessons to a directory, and that is all it shares with whoever learns.
+It reads weights from a file and writes episodes to a directory. It shares nothing else with the learner.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SEEDS_OF_A_LIFE = 100_000
 
 @dataclass(frozen=True)
 class Playing:
-    """What to play, with which weights, and where the lessons go."""
+    """What to play, with which weights, and where the episodes go."""
 
     suite: str
     templates: frozenset[str]
@@ -92,10 +92,11 @@ class Player:
 
 
 def _play(player: Playing, stop: Any, parent: int) -> None:
+    from operant.agents.hierarchical.labeler import HierarchicalLabeler
     from operant.agents.hierarchical.policy import HierarchicalPolicy
-    from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
     from operant.learn.device import use_threads
     from operant.rollout.collection import Collected, collect_demonstrations
+    from operant.rollout.lessons import LessonView, cache_directory
     from operant.tasks.suites import load_suite
     from operant.types import Action, Observation
 
@@ -121,8 +122,8 @@ def _play(player: Playing, stop: Any, parent: int) -> None:
         tasks = [one.instance(seed + index, "train") for index, one in enumerate(wanted[:ROUND])]
         beta = max(0.0, player.beta - FADES * number)
         done = collect_demonstrations(
-            tasks, player.place, HierarchicalViewpoint(policy.config),
-            workers=player.workers, learner=act, beta=beta, keep_failures=True, tell=look, stop=ended,
+            tasks, player.place, LessonView(HierarchicalLabeler(policy.config), cache_directory()),
+            workers=player.workers, learner=act, beta=beta, tell=look, stop=ended,
         )  # fmt: skip
         for name, results in done.by_task.items():
             rates[name] = 0.5 * rates[name] + 0.5 * sum(results) / len(results)

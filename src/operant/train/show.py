@@ -15,8 +15,8 @@ from typing import Any
 
 from operant.agents.hierarchical.agent import HierarchicalAgent
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig, ManagerConfig
+from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.agents.hierarchical.viewpoint import HierarchicalViewpoint
 from operant.envs.rewards import Progress, Reward
 from operant.envs.vector import DesktopVectorEnv
 from operant.evaluation.plan import Asked, plan_episodes
@@ -28,6 +28,7 @@ from operant.learn.seeding import seed_everything
 from operant.learn.trainer import PPOTrainer
 from operant.pictures.film import write_gif
 from operant.rollout.collection import collect_demonstrations
+from operant.rollout.lessons import LessonView, cache_directory
 from operant.rollout.store import find_episodes, read_episode
 from operant.tasks.suites import load_suite
 from operant.tasks.template import Template
@@ -94,8 +95,10 @@ def learn_and_show(
     if demonstrations:
         shown = [one.instance(seed, "train") for seed in range(demonstrations) for one in templates]
         tell(f"the oracle demonstrates {len(shown)} training instances")
-        collect_demonstrations(shown, out / "demos", HierarchicalViewpoint(AGENT))
-        lessons = read_lessons([out / "demos"], tell=tell)
+        collect_demonstrations(
+            shown, out / "demos", LessonView(HierarchicalLabeler(AGENT), cache_directory())
+        )
+        lessons = read_lessons(policy, [out / "demos"], tell=tell)
         clone(policy, lessons, out / "cloned.pt", minutes=cloning_minutes, seed=seed, tell=tell)
         cloned = measure(out / "cloned.pt", templates, episodes, out / "results")
         tell(f"after cloning {len(shown)} demonstrations: {_rate(cloned)}")

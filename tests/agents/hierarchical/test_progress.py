@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from operant.agents.hierarchical.config import HierarchicalConfig
-from operant.agents.hierarchical.perception import COLUMNS, Perception
+from operant.agents.hierarchical.features import RowFeature
+from operant.agents.hierarchical.perception import Perception
 from operant.agents.hierarchical.progress import FARTHEST, MARKS, Progress
 from operant.types import Action, Deed, Node, Observation, Point
 
@@ -30,9 +31,9 @@ def marked(seen: dict[str, np.ndarray], mark: str) -> list[str]:
     return [source[slice(*seen["token_span"][row])].decode() for row in rows]
 
 
-def column(seen: dict[str, np.ndarray], name: str) -> list[float]:
+def column(seen: dict[str, np.ndarray], feature: RowFeature) -> list[float]:
     count = int((seen["row_segment"] == 1).sum())
-    return [round(float(value), 3) for value in seen["row_features"][:count, COLUMNS.index(name)]]
+    return [round(float(value), 3) for value in seen["row_features"][:count, feature]]
 
 
 def click(name: str, x: float = 0.09, y: float = 0.14) -> Deed:
@@ -62,7 +63,7 @@ def test_a_window_and_a_line_stand_for_what_the_instruction_says_of_them() -> No
     seen = see(said, history=done)
     assert marked(seen, "clicked") == ["buckets", "keen", "-", "donkey", ".", "txt"]
     assert marked(seen, "clicked last") == ["buckets"]
-    times = seen["token_marks"][:, MARKS.index("times clicked")]
+    times = seen["token_marks"][:, MARKS.index(RowFeature.TIMES_CLICKED)]
     assert sorted(set(times.tolist())) == [0.0, 0.25, 0.5]
     assert marked(see(said, history=(click("a long text about buckets " * 9),)), "clicked") == []
 
@@ -74,18 +75,18 @@ def test_a_column_knows_whether_it_is_sorted() -> None:
         ]
 
     for values, order in (((3, 7, 7, 9), 1.0), ((9, 7, 3), -1.0), ((3, 9, 7), 0.0)):
-        assert set(column(see("x", *cells(*values)), "order of its column")) == {order}
+        assert set(column(see("x", *cells(*values)), RowFeature.COLUMN_ORDER)) == {order}
 
 
 def test_a_number_goes_on_with_its_next_digit() -> None:
     digits = [button(sign, 100 + 50 * index) for index, sign in enumerate("0123456789")]
     seen = see("Click 48 and 1.5 into it.", *digits)
-    assert np.flatnonzero(column(seen, "next sign")).tolist() == [1, 4]
+    assert np.flatnonzero(column(seen, RowFeature.NEXT_SIGN)).tolist() == [1, 4]
     seen = see("Click 48 and 1.5 into it.", *digits, history=(click("4"),))
-    assert np.flatnonzero(column(seen, "next sign")).tolist() == [8]
+    assert np.flatnonzero(column(seen, RowFeature.NEXT_SIGN)).tolist() == [8]
     assert seen["match"][8].nonzero()[0].tolist() == [1]  # 48 is the second token
     seen = see("Click 48 and 1.5 into it.", *digits, history=(click("4"), click("8"), click("+")))
-    assert np.flatnonzero(column(seen, "next sign")).tolist() == [1]
+    assert np.flatnonzero(column(seen, RowFeature.NEXT_SIGN)).tolist() == [1]
     assert marked(seen, "entered") == ["48"]
 
 
@@ -97,9 +98,9 @@ def test_anything_else_ends_a_number() -> None:
 def test_a_row_knows_whether_it_was_clicked_and_holds_what_was_typed() -> None:
     entry = Node("text", "", SHOWING | {"editable"}, (300, 100, 100, 30), text="lamp post")
     seen = see("x", button("A"), entry, history=(click("A"), Deed(Action.type("post"))))
-    assert column(seen, "times clicked") == [0.25, 0.0]
-    assert column(seen, "clicked last") == [1.0, 0.0]
-    assert column(seen, "holds what was typed last") == [0.0, 1.0]
+    assert column(seen, RowFeature.TIMES_CLICKED) == [0.25, 0.0]
+    assert column(seen, RowFeature.CLICKED_LAST) == [1.0, 0.0]
+    assert column(seen, RowFeature.HOLDS_TYPED_TEXT) == [0.0, 1.0]
 
 
 def test_rows_of_a_column_know_their_place_and_the_rank_of_their_number() -> None:
@@ -107,21 +108,21 @@ def test_rows_of_a_column_know_their_place_and_the_rank_of_their_number() -> Non
         button(name, 100, 100 + 40 * row, "table cell") for row, name in enumerate(("9 bytes", "2 KB", "77"))
     ]
     seen = see("x", *cells, button("3", 500))
-    assert column(seen, "rank of its number") == [0.0, 1.0, 0.5, 0.0]
-    assert column(seen, "place among its like") == [0.062, 0.125, 0.188, 0.0]
-    assert column(seen, "place from the end") == [0.188, 0.125, 0.062, 0.0]
+    assert column(seen, RowFeature.NUMBER_RANK) == [0.0, 1.0, 0.5, 0.0]
+    assert column(seen, RowFeature.PLACE_IN_COLUMN) == [0.062, 0.125, 0.188, 0.0]
+    assert column(seen, RowFeature.PLACE_FROM_END) == [0.188, 0.125, 0.062, 0.0]
 
 
 def test_only_a_whole_name_is_said_by_the_instruction() -> None:
     seen = see("Open quiet-harbor.txt.", button("quiet-harbor.txt"), button("quiet-garden.txt"))
-    assert column(seen, "said by the instruction") == [1.0, 0.0]
+    assert column(seen, RowFeature.NAMED_IN_INSTRUCTION) == [1.0, 0.0]
 
 
 def test_a_deed_that_changed_nothing_shows_it() -> None:
     history = (click("A"), Deed(Action.click(MIDDLE), "A", changed=False))
     seen = see("x", button("A"), history=history)
     memory = seen["row_segment"] == 2
-    assert seen["row_features"][memory, COLUMNS.index("effect")].tolist() == [1.0, 0.0]
+    assert seen["row_features"][memory, RowFeature.CHANGED_SCREEN].tolist() == [1.0, 0.0]
 
 
 def test_tokens_know_how_far_they_are_from_what_was_typed_and_clicked_last() -> None:

@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from operant.agents.hierarchical.config import HierarchicalConfig
+from operant.agents.hierarchical.features import ROW_FEATURES
 from operant.agents.hierarchical.meta_actions import GRID
-from operant.agents.hierarchical.perception import NEAR, ROW_FEATURES, SEGMENTS
+from operant.agents.hierarchical.perception import NEAR, SEGMENTS
 from operant.agents.hierarchical.progress import FARTHEST, MARKS
 from operant.agents.hierarchical.text import make_reader, transformer_layer
 from operant.agents.hierarchical.vision import CELL, LOOKS, make_vision

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.encoder import Encoded
+from operant.agents.hierarchical.features import RowFeature
 from operant.agents.hierarchical.meta_actions import GRID, HELD, POINTING
-from operant.agents.hierarchical.perception import SAID
 from operant.agents.hierarchical.rows import TITLE, framed
 from operant.agents.hierarchical.vision import CELL
 from operant.agents.trainable import Tensors
@@ -128,7 +128,8 @@ class MapPointing(nn.Module):
     def _logits(self, query: Tensor, known: Encoded, seen: Tensors) -> Tensor:
         scale = math.sqrt(query.shape[-1])
         rows = (known.rows @ self.by_row(query)[..., None])[..., 0] / scale
-        rows = rows + self.named * seen["row_features"][:, : rows.shape[1], SAID].to(rows.dtype)
+        spoken_of = seen["row_features"][:, : rows.shape[1], RowFeature.WORDS_IN_INSTRUCTION]
+        rows = rows + self.named * spoken_of.to(rows.dtype)
         rows = F.pad(rows.masked_fill(~known.row_target, NEVER), (0, self.rows - rows.shape[1]), value=NEVER)
         cells = (known.cells @ self.by_cell(query)[..., None])[..., 0] / math.sqrt(CELL)
         # There are a thousand cells: without the handicap, exploration would never meet a widget. All weigh as one.

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from operant.agents.hierarchical.config import HierarchicalConfig
+from operant.agents.hierarchical.features import ROW_FEATURES, STATE_COLUMNS, STATES, RowFeature
 from operant.agents.hierarchical.progress import FARTHEST, MARKS, Progress, Spans
 from operant.agents.hierarchical.rows import LONGEST_NAME, WORDS, Row, deed_row, left_of, read_rows
 from operant.agents.hierarchical.words import (
@@ -41,7 +42,7 @@ from operant.envs.observations import FIELDS, write_state
 from operant.envs.screens import shrink
 from operant.types import Observation
 
-__all__ = ["ROW_FEATURES", "SAID", "SEGMENTS", "SOURCE_BYTES", "STATES", "Perception"]
+__all__ = ["SEGMENTS", "SOURCE_BYTES", "Perception"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Columns = dict[tuple[str, int], list[int]]
@@ -49,21 +50,6 @@ Columns = dict[tuple[str, int], list[int]]
 SOURCE_BYTES = 1024
 NEAR = (-1, -2, 1)  # the words around one that it is known by
 SEGMENTS = 3  # what a token or row is part of: padding, instruction or shown thing, memory
-#: States of widgets that are worth knowing.
-STATES = (
-    "focused", "selected", "checked", "pressed", "expanded", "expandable", "editable", "sensitive", "active",
-    "modal", "multi line", "focusable", "selectable",
-)  # fmt: skip
-#: What is known of a row besides its words, in this order; the states follow.
-COLUMNS = (
-    "x", "y", "width", "height", "area", "share of its words in the instruction", "has text", "age", "effect",
-    "said by the instruction", "holds what was typed last", "times clicked", "clicked last", "next sign",
-    "has a number", "size of its number", "rank of its number", "place among its like", "place from the end",
-    "covered", "order of its column",
-)  # fmt: skip
-ROW_FEATURES = len(COLUMNS) + len(STATES)
-_AT = {name: index for index, name in enumerate(COLUMNS)}
-SAID = _AT["share of its words in the instruction"]
 MANY_ROWS = 16.0
 COUNTED = frozenset({"table cell", "list item", "icon", "page tab", "line", "link"})
 NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)\s?([kKMG]?)")
@@ -172,15 +158,15 @@ class Perception:
         out["row_left"][:count] = 1 + left_of(out["row_role"][:count], out["row_box"][:count])
         scaled = boxes / np.array([width, height, width, height], np.float32)
         features = out["row_features"][:count]
-        features[:, :2] = scaled[:, :2] + scaled[:, 2:] / 2
-        features[:, 2:4] = scaled[:, 2:]
-        features[:, 4] = scaled[:, 2] * scaled[:, 3]
-        features[:, SAID] = known
-        features[:, 6] = [bool(row.text) for row in rows]
-        features[:, 7] = ages / 8.0
-        features[:, 8] = [row.effect for row in rows]
-        features[:, _AT["covered"]] = [row.covered for row in rows]
-        features[:, len(COLUMNS) :] = states
+        features[:, [RowFeature.CENTER_X, RowFeature.CENTER_Y]] = scaled[:, :2] + scaled[:, 2:] / 2
+        features[:, [RowFeature.WIDTH, RowFeature.HEIGHT]] = scaled[:, 2:]
+        features[:, RowFeature.AREA] = scaled[:, 2] * scaled[:, 3]
+        features[:, RowFeature.WORDS_IN_INSTRUCTION] = known
+        features[:, RowFeature.HAS_TEXT] = [bool(row.text) for row in rows]
+        features[:, RowFeature.AGE] = ages / 8.0
+        features[:, RowFeature.CHANGED_SCREEN] = [row.effect for row in rows]
+        features[:, RowFeature.COVERED] = [row.covered for row in rows]
+        features[:, STATE_COLUMNS] = states
         np.clip(features, -4.0, 4.0, out=features)
         out["row_segment"][:count] = np.where(ages > 0, 2, 1)
 
@@ -195,20 +181,20 @@ class Perception:
             any(found.stop <= spans.instruction for found in spans.find(row.name, any_case=True))
             for row in rows
         ]
-        features[:, _AT["said by the instruction"]] = said
+        features[:, RowFeature.NAMED_IN_INSTRUCTION] = said
         if progress.typed and (last := progress.typed[-1]):
-            features[:, _AT["holds what was typed last"]] = [last in row.text for row in rows]
+            features[:, RowFeature.HOLDS_TYPED_TEXT] = [last in row.text for row in rows]
         if progress.points:
             boxes = out["row_box"][:count].astype(np.float32)
             points = np.array(progress.points, np.float32) * np.array(size, np.float32)
             beyond = points[None] - boxes[:, None, :2]
             inside = np.all((beyond >= 0) & (beyond < boxes[:, None, 2:]), axis=2)
-            features[:, _AT["times clicked"]] = np.minimum(inside.sum(1) / 4.0, 1.0)
-            features[:, _AT["clicked last"]] = inside[:, -1]
+            features[:, RowFeature.TIMES_CLICKED] = np.minimum(inside.sum(1) / 4.0, 1.0)
+            features[:, RowFeature.CLICKED_LAST] = inside[:, -1]
         signs = progress.next_signs(spans)
         for index, row in enumerate(rows):
             if row.name in signs:
-                features[index, _AT["next sign"]] = 1.0
+                features[index, RowFeature.NEXT_SIGN] = 1.0
                 out["match"][index, signs[row.name]] = 1
 
 
@@ -219,17 +205,17 @@ def _write_order(rows: list[Row], columns: Columns, features: npt.NDArray[np.flo
             continue
         values: dict[int, float] = {}
         for order, index in enumerate(members):
-            features[index, _AT["place among its like"]] = min((order + 1) / MANY_ROWS, 2.0)
-            features[index, _AT["place from the end"]] = min((len(members) - order) / MANY_ROWS, 2.0)
+            features[index, RowFeature.PLACE_IN_COLUMN] = min((order + 1) / MANY_ROWS, 2.0)
+            features[index, RowFeature.PLACE_FROM_END] = min((len(members) - order) / MANY_ROWS, 2.0)
             value = _number(rows[index].text)
             if value is not None:
                 values[index] = value
-        features[list(values), _AT["order of its column"]] = _order(list(values.values()))
+        features[list(values), RowFeature.COLUMN_ORDER] = _order(list(values.values()))
         ranked = sorted(values, key=lambda index: values[index])
         for rank, index in enumerate(ranked):
-            features[index, _AT["has a number"]] = 1.0
-            features[index, _AT["size of its number"]] = min(math.log1p(abs(values[index])) / 8.0, 2.0)
-            features[index, _AT["rank of its number"]] = rank / max(1, len(ranked) - 1)
+            features[index, RowFeature.HAS_NUMBER] = 1.0
+            features[index, RowFeature.NUMBER_SIZE] = min(math.log1p(abs(values[index])) / 8.0, 2.0)
+            features[index, RowFeature.NUMBER_RANK] = rank / max(1, len(ranked) - 1)
 
 
 def _order(values: list[float]) -> float:

@@ -21,17 +21,20 @@ from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.encoder import Encoded, Encoder
+from operant.agents.hierarchical.imitation import hits, lesson_batch, surprise
 from operant.agents.hierarchical.manager import Manager
 from operant.agents.hierarchical.meta_actions import TEXT_BYTES, MetaActions
+from operant.agents.hierarchical.name_augmentation import NameAugmentation
 from operant.agents.hierarchical.perception import Perception
 from operant.agents.hierarchical.worker import Worker
-from operant.agents.trainable import Judged, Sampled, Screens, Tensors, TrainablePolicy
+from operant.agents.trainable import Arrays, ImitablePolicy, Judged, Sampled, Screens, Tensors
 from operant.agents.weights import check_weights
 from operant.config.base import differences
 from operant.envs.canonical_actions import CanonicalActions
@@ -46,7 +49,7 @@ VERSION = 6
 PARTS = ("config", "perception", "meta", "encoder", "manager", "worker")
 
 
-class HierarchicalPolicy(TrainablePolicy):
+class HierarchicalPolicy(ImitablePolicy):
     """Manager and worker over the triple-modal encoder."""
 
     def __init__(self, config: HierarchicalConfig | None = None) -> None:
@@ -183,6 +186,24 @@ class HierarchicalPolicy(TrainablePolicy):
     def _value(self, known: Encoded) -> Tensor:
         value: Tensor = self.critic(known.summary)[:, 0]
         return value.float()
+
+    # Imitation.
+
+    def lesson_lengths(self, lessons: Arrays) -> npt.NDArray[np.int64]:
+        parts = (lessons["seen.token_segment"], lessons["seen.row_segment"])
+        return np.sum([(part > 0).sum(1) for part in parts], axis=0)  # type: ignore[no-any-return]
+
+    def augmentation(self) -> NameAugmentation:
+        return NameAugmentation(self.config.encoder.vocabulary)
+
+    def lesson_batch(self, lessons: Arrays, random: np.random.Generator) -> tuple[Tensors, Tensors]:
+        return lesson_batch(self, lessons, random)
+
+    def imitation_loss(self, observations: Tensors, actions: Tensors) -> Tensor:
+        return surprise(self.judge_choices(self.encoder(observations), observations, actions).log_probs)
+
+    def imitation_hits(self, observations: Tensors, actions: Tensors) -> dict[str, list[float]]:
+        return hits(self, observations, actions)
 
     # Files.
 

@@ -7,26 +7,15 @@ onto whatever is there (learned); for a widget whose box is known there is nothi
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
+from operant.agents.hierarchical.crop import cut
 from operant.agents.trainable import Screens, Tensors
 
-__all__ = ["Worker", "cut"]
-
-
-def cut(screen: npt.NDArray[np.uint8], x: int, y: int, size: int) -> npt.NDArray[np.uint8]:
-    """A square of the screen around a pixel; what lies beyond the edge is black."""
-    out = np.zeros((size, size, 3), np.uint8)
-    height, width = screen.shape[:2]
-    left, top = x - size // 2, y - size // 2
-    x0, y0, x1, y1 = max(left, 0), max(top, 0), min(left + size, width), min(top + size, height)
-    if x0 < x1 and y0 < y1:
-        out[y0 - top : y1 - top, x0 - left : x1 - left] = screen[y0:y1, x0:x1]
-    return out
+__all__ = ["Worker"]
 
 
 class Worker(nn.Module):

@@ -1,24 +1,24 @@
-"""Names are interchangeable: a task on ``quiet-harbor.txt`` is a task on any other file.
+"""Name augmentation: a task on ``quiet-harbor.txt`` is a task on any other file.
 
-Words that only few episodes of a task have are its names. Now and then they are all swapped for other ones, on
-the screen and in the instruction alike, so that what is learned is where a word stands, not which it is.
+Words that only few episodes of a task have are its names. In a share of the lessons they are all swapped for other
+ones, on the screen and in the instruction alike, so that the policy learns where a word stands, not which it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Renaming"]
+from operant.agents.trainable import Arrays
 
-Arrays = dict[str, npt.NDArray[Any]]
-WORDS = ("token_words", "token_near", "row_words")
+__all__ = ["NameAugmentation"]
+
+WORDS = ("seen.token_words", "seen.token_near", "seen.row_words")
 
 
-class Renaming:
+class NameAugmentation:
     """Swaps names in batches. ``share`` of the lessons are changed; a name is in at most ``rare`` of a task's episodes."""
 
     def __init__(self, vocabulary: int, *, share: float = 0.5, rare: float = 0.12, least: int = 8) -> None:
@@ -34,7 +34,7 @@ class Renaming:
         """Count the words of an episode."""
         present = np.zeros(self.vocabulary, bool)
         for name in WORDS:
-            present[arrays[f"seen.{name}"].ravel()] = True
+            present[arrays[name].ravel()] = True
         self._seen.setdefault(task, np.zeros(self.vocabulary, np.int32))[present] += 1
         self._episodes[task] = self._episodes.get(task, 0) + 1
 
@@ -46,7 +46,7 @@ class Renaming:
         counts = self._seen[task]
         return np.flatnonzero((counts > 0) & (counts <= self.rare * episodes))
 
-    def apply(self, tasks: Sequence[str], seen: Arrays, random: np.random.Generator) -> None:
+    def apply(self, tasks: Sequence[str], batch: Arrays, random: np.random.Generator) -> None:
         """Swap the names of some rows of a batch, in place."""
         chosen = np.flatnonzero(random.random(len(tasks)) < self.share)
         for row in chosen.tolist():
@@ -55,4 +55,4 @@ class Renaming:
                 other = np.arange(self.vocabulary, dtype=np.int16)
                 other[names] = random.integers(1, self.vocabulary, len(names))
                 for part in WORDS:
-                    seen[part][row] = other[seen[part][row]]
+                    batch[part][row] = other[batch[part][row]]
