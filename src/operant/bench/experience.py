@@ -72,7 +72,7 @@ def measure_experience(progress: Callable[[str], None], roots: Sequence[Path]) -
         progress("load of compressed numpy files")
         files = [Path(place) / f"{number}.npz" for number in range(len(paths))]
         for file, one in zip(files, lessons, strict=True):
-            np.savez_compressed(file, **one.arrays)  # type: ignore[arg-type]
+            np.savez_compressed(file, **one.arrays)
         npz, _ = _timed(lambda: [_load_npz(file) for file in files])
     count = sum(len(one) for one in lessons)
     progress("single frames")
@@ -110,7 +110,7 @@ def _frame_ms(paths: Sequence[Path]) -> float:
     random = np.random.default_rng(0)
     times = []
     for _ in range(LOOKS):
-        path = paths[random.integers(len(paths))]
+        path = paths[int(random.integers(len(paths)))]
         began = time.perf_counter()
         episode = read_episode(path)
         episode.frame(int(random.integers(len(episode.steps) + 1)))

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from operant.errors import ResultsError, UnknownEpisode
+from operant.pictures.png import png_bytes
 from operant.rollout import layout
 from operant.rollout.episode import Episode
-from operant.pictures.png import png_bytes
 from operant.rollout.store import find_episodes, read_episode
 
 __all__ = ["EpisodeSummary", "Episodes"]

@@ -63,7 +63,7 @@ def test_a_window_and_a_line_stand_for_what_the_instruction_says_of_them() -> No
     seen = see(said, history=done)
     assert marked(seen, "clicked") == ["buckets", "keen", "-", "donkey", ".", "txt"]
     assert marked(seen, "clicked last") == ["buckets"]
-    times = seen["token_marks"][:, MARKS.index(RowFeature.TIMES_CLICKED)]
+    times = seen["token_marks"][:, MARKS.index("times clicked")]
     assert sorted(set(times.tolist())) == [0.0, 0.25, 0.5]
     assert marked(see(said, history=(click("a long text about buckets " * 9),)), "clicked") == []
 

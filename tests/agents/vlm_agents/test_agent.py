@@ -80,7 +80,12 @@ def test_answers_are_performed_and_malformed_ones_are_invalid_steps(tmp_path: Pa
     assert second.response == "gibberish"
     assert third.action is not None
     assert third.action.kind is ActionKind.DONE
-    assert first.record == {"token_ids": [5, 6], "log_probs": [-0.5, -0.25], "versions": [3]}
+    assert first.record == {
+        "token_ids": [5, 6],
+        "log_probs": [-0.5, -0.25],
+        "versions": [3, 3],
+        "finished": True,
+    }
     assert [turn.valid for turn in agent.turns] == [True, False, True]
     assert [len(prompt.images) for prompt in backend.prompts] == [1, 2, 2]
     assert backend.prompts[0].images[0].shape == (80, 128, 3)

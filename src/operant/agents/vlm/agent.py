@@ -18,7 +18,7 @@ from operant.agents.base import Agent, Decision, TaskView
 from operant.agents.vlm.answers import Answers, explanation
 from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.prompt import Conversation, as_shown
-from operant.agents.vlm.trajectory import Generation, Turn
+from operant.agents.vlm.trajectory import Turn
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
 from operant.errors import InvalidAction, ModelError
 from operant.types import Action, Observation, Size
@@ -82,21 +82,13 @@ class VLMAgent(Agent):
             action, *others = self._answers.parse(answer.text)
         except InvalidAction as error:
             self.turns.append(Turn(prompt, answer, valid=False))
-            return Decision(None, answer.text, error.message, _record(answer))
+            return Decision(None, answer.text, error.message, answer.record())
         self.turns.append(Turn(prompt, answer))
         self._waiting.extend(others)
-        return Decision(action, answer.text, record=_record(answer))
+        return Decision(action, answer.text, record=answer.record())
 
     def close(self) -> None:
         self._on_close()
-
-
-def _record(answer: Generation) -> dict[str, object]:
-    return {
-        "token_ids": list(answer.token_ids),
-        "log_probs": [round(value, 6) for value in answer.log_probs],
-        "versions": sorted(set(answer.versions)),
-    }
 
 
 def _mixed(seed: int, step: int) -> int:

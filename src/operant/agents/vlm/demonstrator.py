@@ -68,8 +68,9 @@ class Demonstrator(PrivilegedAgent):
         image = as_shown(observation.screen, self._answers.shown)
         prompt = self._conversation.prompt(image, observation)
         self._conversation.add(image, observation, text)
-        self.turns.append(Turn(prompt, Generation(text, tuple(self.tokens(text)), (), ())))
-        return Decision(said[0], text)
+        answer = Generation(text, tuple(self.tokens(text)), (), ())
+        self.turns.append(Turn(prompt, answer))
+        return Decision(said[0], text, record=answer.record())
 
     def close(self) -> None:
         self._oracle.close()

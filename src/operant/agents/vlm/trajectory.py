@@ -29,6 +29,26 @@ class Generation:
     finished: bool = True
     """It said that it was done; otherwise the limit of tokens cut it off."""
 
+    def record(self) -> dict[str, Any]:
+        """What a step of an episode keeps of it besides its text: all that can't be made again."""
+        return {
+            "token_ids": list(self.token_ids),
+            "log_probs": list(self.log_probs),
+            "versions": list(self.versions),
+            "finished": self.finished,
+        }
+
+    @classmethod
+    def of_record(cls, text: str, record: Mapping[str, Any]) -> Generation:
+        """``KeyError`` if the step was not a model's."""
+        return cls(
+            text,
+            tuple(record["token_ids"]),
+            tuple(record["log_probs"]),
+            tuple(record["versions"]),
+            bool(record["finished"]),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Turn:
@@ -110,22 +130,13 @@ def _plain(turn: Turn, numbers: Mapping[int, int]) -> dict[str, Any]:
         "messages": list(turn.prompt.messages),
         "images": [numbers[id(image)] for image in turn.prompt.images],
         "text": turn.answer.text,
-        "token_ids": list(turn.answer.token_ids),
-        "log_probs": list(turn.answer.log_probs),
-        "versions": list(turn.answer.versions),
-        "finished": turn.answer.finished,
+        **turn.answer.record(),
         "valid": turn.valid,
         "reward": turn.reward,
     }
 
 
 def _turn(form: Mapping[str, Any], images: Sequence[Picture]) -> Turn:
-    answer = Generation(
-        form["text"],
-        tuple(form["token_ids"]),
-        tuple(form["log_probs"]),
-        tuple(form["versions"]),
-        form["finished"],
-    )
+    answer = Generation.of_record(form["text"], form)
     prompt = Prompt(tuple(form["messages"]), tuple(images[number] for number in form["images"]))
     return Turn(prompt, answer, form["valid"], form["reward"])
