@@ -27,12 +27,12 @@ __all__ = [
     "ActionKind",
     "Button",
     "Caret",
-    "Deed",
     "Difficulty",
     "Monitor",
     "Node",
     "Observation",
     "Outcome",
+    "PastAction",
     "Point",
     "Process",
     "RunResult",
@@ -404,7 +404,7 @@ class StepResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class PastAction:
     """An action that was taken, and what it was aimed at."""
 
     action: Action
@@ -426,7 +426,7 @@ class Observation:
     max_steps: int
     pointer: Point
     last_action: Action | None = None
-    history: tuple[Deed, ...] = ()
+    history: tuple[PastAction, ...] = ()
     """All actions so far, the last one last."""
     held_keys: tuple[str, ...] = ()
     held_buttons: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from operant.config.learning import PPOConfig
 from operant.errors import ConfigError
 from operant.learn.buffer import Rollout
 from operant.learn.ddp import Peers, join_peers
-from operant.learn.ppo import PPO
+from operant.learn.ppo import PPOLearner
 from operant.testing.toys import ToyPolicy
 
 ONE_STEP = {"update_epochs": 1, "minibatch_size": 1000, "max_grad_norm": 1e9}
@@ -26,7 +26,7 @@ import sys, torch
 from operant.config.learning import PPOConfig
 from operant.learn.buffer import Rollout
 from operant.learn.ddp import join_peers, leave_peers
-from operant.learn.ppo import PPO
+from operant.learn.ppo import PPOLearner
 from operant.testing.toys import ToyPolicy
 
 torch.set_num_threads(1)
@@ -37,7 +37,7 @@ policy = ToyPolicy()
 if peers.leads:
     policy.load_state_dict(torch.load(f"{directory}/policy.pt", weights_only=True))
 rollout = Rollout(**torch.load(f"{directory}/rollout{peers.rank}.pt", weights_only=True))
-learned = PPO(policy, PPOConfig(update_epochs=1, minibatch_size=1000, max_grad_norm=1e9), peers=peers).update(rollout)
+learned = PPOLearner(policy, PPOConfig(update_epochs=1, minibatch_size=1000, max_grad_norm=1e9), peers=peers).update(rollout)
 torch.save(
     {
         "gradients": {name: part.grad for name, part in policy.named_parameters()},
@@ -94,7 +94,7 @@ def test_two_processes_have_the_gradients_of_one_on_the_joined_batch(tmp_path: P
             process.kill()
             process.wait()
 
-    PPO(policy, PPOConfig(**ONE_STEP)).update(rollout)
+    PPOLearner(policy, PPOConfig(**ONE_STEP)).update(rollout)
     for rank in range(2):
         told = torch.load(tmp_path / f"out{rank}.pt", weights_only=True)
         assert told["counts"] == [1, 3, 1]

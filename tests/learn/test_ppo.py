@@ -14,7 +14,7 @@ from operant.agents.trainable import Judged, Tensors
 from operant.config.learning import PPOConfig
 from operant.errors import ConfigError, TrainingDiverged
 from operant.learn.buffer import Rollout
-from operant.learn.ppo import PPO, ppo_loss
+from operant.learn.ppo import PPOLearner, ppo_loss
 from operant.testing.toys import ToyPolicy
 
 
@@ -118,7 +118,7 @@ class TestUpdate:
         torch.manual_seed(0)
         policy = ToyPolicy()
         before = copy.deepcopy(policy.state_dict())
-        learned = PPO(policy, PPOConfig(minibatch_size=10, target_kl=None)).update(rollout(policy))
+        learned = PPOLearner(policy, PPOConfig(minibatch_size=10, target_kl=None)).update(rollout(policy))
         assert learned.gradient_steps == 16
         assert learned.skipped == 0
         assert not learned.stopped_early
@@ -136,14 +136,14 @@ class TestUpdate:
 
         torch.manual_seed(0)
         policy = Sparing()
-        learned = PPO(policy, PPOConfig(minibatch_size=5, target_kl=None)).update(rollout(policy))
+        learned = PPOLearner(policy, PPOConfig(minibatch_size=5, target_kl=None)).update(rollout(policy))
         assert learned.gradient_steps == 32
         assert 0 < learned.entropy["kind"] < 1.2
 
     def test_it_stops_once_the_policy_has_moved_enough(self) -> None:
         torch.manual_seed(0)
         policy = ToyPolicy()
-        ppo = PPO(policy, PPOConfig(learning_rate=0.1, target_kl=0.01, minibatch_size=10))
+        ppo = PPOLearner(policy, PPOConfig(learning_rate=0.1, target_kl=0.01, minibatch_size=10))
         learned = ppo.update(rollout(policy))
         assert learned.stopped_early
         assert learned.gradient_steps < 16
@@ -152,8 +152,10 @@ class TestUpdate:
         torch.manual_seed(0)
         policy = ToyPolicy()
         collected_before = rollout(policy)
-        PPO(policy, PPOConfig(learning_rate=0.1, target_kl=None, minibatch_size=10)).update(collected_before)
-        learned = PPO(policy, PPOConfig(learning_rate=0.1, target_kl=0.01, minibatch_size=10)).update(
+        PPOLearner(policy, PPOConfig(learning_rate=0.1, target_kl=None, minibatch_size=10)).update(
+            collected_before
+        )
+        learned = PPOLearner(policy, PPOConfig(learning_rate=0.1, target_kl=0.01, minibatch_size=10)).update(
             collected_before
         )
         assert learned.kl > 0.01
@@ -162,7 +164,7 @@ class TestUpdate:
     @pytest.mark.parametrize("gradient", [False, True], ids=["loss", "gradient"])
     def test_what_is_not_finite_is_skipped_and_counted(self, gradient: bool) -> None:
         policy = Ill(2, gradient=gradient)
-        learned = PPO(policy, PPOConfig(minibatch_size=10, target_kl=None)).update(rollout(policy))
+        learned = PPOLearner(policy, PPOConfig(minibatch_size=10, target_kl=None)).update(rollout(policy))
         assert (learned.skipped, learned.gradient_steps) == (2, 14)
         assert all(bool(torch.isfinite(part).all()) for part in policy.parameters())
 
@@ -170,13 +172,13 @@ class TestUpdate:
         policy = Ill(1000)
         before = copy.deepcopy(policy.state_dict())
         with pytest.raises(TrainingDiverged, match="3 times in a row") as told:
-            PPO(policy, PPOConfig(minibatch_size=10, most_skipped=3)).update(rollout(policy))
+            PPOLearner(policy, PPOConfig(minibatch_size=10, most_skipped=3)).update(rollout(policy))
         assert told.value.hint is not None
         assert all(torch.equal(before[name], value) for name, value in policy.state_dict().items())
 
     def test_a_rollout_without_experience_changes_nothing(self) -> None:
         policy = ToyPolicy()
-        learned = PPO(policy).update(rollout(policy).rows(torch.zeros(40, dtype=torch.bool)))
+        learned = PPOLearner(policy).update(rollout(policy).rows(torch.zeros(40, dtype=torch.bool)))
         assert learned.gradient_steps == 0
 
     @pytest.mark.parametrize("precision", ["bf16", "fp16"])
@@ -186,23 +188,23 @@ class TestUpdate:
         other = copy.deepcopy(policy)
         batch = rollout(policy)
         config = {"minibatch_size": 40, "update_epochs": 1, "target_kl": None}
-        full = PPO(policy, PPOConfig(**config)).update(batch)
-        half = PPO(other, PPOConfig(**config, precision=precision)).update(batch)
+        full = PPOLearner(policy, PPOConfig(**config)).update(batch)
+        half = PPOLearner(other, PPOConfig(**config, precision=precision)).update(batch)
         assert half.gradient_steps + half.skipped == 1
         assert half.loss == pytest.approx(full.loss, abs=0.05)
         assert all(part.dtype == torch.float32 for part in other.parameters())
 
     def test_gradient_checkpointing_is_asked_of_the_policy(self) -> None:
         policy = ToyPolicy()
-        PPO(policy, PPOConfig(gradient_checkpointing=True))
+        PPOLearner(policy, PPOConfig(gradient_checkpointing=True))
         assert policy.checkpointing
         policy.gradient_checkpointing = None  # type: ignore[assignment,method-assign]
         with pytest.raises(ConfigError, match="no gradient checkpointing"):
-            PPO(policy, PPOConfig(gradient_checkpointing=True))
+            PPOLearner(policy, PPOConfig(gradient_checkpointing=True))
 
     def test_advantages_are_normalised_over_the_whole_rollout(self) -> None:
         policy = ToyPolicy()
-        prepared = PPO(policy)._prepared(rollout(policy))
+        prepared = PPOLearner(policy)._prepared(rollout(policy))
         assert float(prepared.advantage.mean()) == pytest.approx(0, abs=1e-6)
         assert float(prepared.advantage.std(correction=0)) == pytest.approx(1, abs=1e-5)
 
@@ -230,7 +232,7 @@ def test_rows_of_like_length_are_judged_together_and_it_comes_to_the_same() -> N
     uneven.load_state_dict(plain.state_dict())
     batch = rollout(plain, 100)
     config = PPOConfig(minibatch_size=100, update_epochs=1)
-    first, second = (PPO(policy, config).update(batch) for policy in (plain, uneven))
+    first, second = (PPOLearner(policy, config).update(batch) for policy in (plain, uneven))
     assert uneven.asked == [32, 32, 32, 4]
     assert second.loss == pytest.approx(first.loss, rel=1e-5)
     assert second.entropy == pytest.approx(first.entropy, rel=1e-5)
@@ -252,7 +254,7 @@ class TestCritic:
                 return float(((policy.value(batch.observations) - returns) ** 2).mean())
 
         error = off()
-        learned = PPO(policy, PPOConfig(minibatch_size=64)).fit_critic(batch)
+        learned = PPOLearner(policy, PPOConfig(minibatch_size=64)).fit_critic(batch)
         assert off() < 0.2 * error
         assert 0 < learned.value_loss < error
         changed = {name for name, part in policy.state_dict().items() if not torch.equal(part, before[name])}
@@ -261,7 +263,7 @@ class TestCritic:
     def test_a_rollout_without_experience_teaches_nothing(self) -> None:
         policy = ToyPolicy()
         before = {name: part.clone() for name, part in policy.state_dict().items()}
-        assert PPO(policy).fit_critic(rollout(policy, 4).rows([])).gradient_steps == 0
+        assert PPOLearner(policy).fit_critic(rollout(policy, 4).rows([])).gradient_steps == 0
         assert all(torch.equal(part, before[name]) for name, part in policy.state_dict().items())
 
 
@@ -270,7 +272,7 @@ def test_a_bandit_is_learned() -> None:
     """The right one of three actions for each of three contexts: from a third to nearly always."""
     torch.manual_seed(0)
     policy = ToyPolicy()
-    ppo = PPO(policy, PPOConfig(learning_rate=0.02, minibatch_size=64, target_kl=None))
+    ppo = PPOLearner(policy, PPOConfig(learning_rate=0.02, minibatch_size=64, target_kl=None))
     random = torch.Generator().manual_seed(0)
     right = []
     for _ in range(40):

@@ -14,7 +14,7 @@ from operant.errors import ResultsError
 from operant.rollout.frames import KEY_EVERY, FrameEncoder, decode_frame
 from operant.rollout.observations import HEADER, SIGNATURE, ObservationFile, ObservationWriter
 from operant.rollout.trees import TreeDecoder, TreeEncoder
-from operant.types import Action, Deed, Node, Observation, Point, Window
+from operant.types import Action, Node, Observation, PastAction, Point, Window
 
 HEAD = {"instruction": "Press OK", "max_steps": 9}
 
@@ -36,7 +36,7 @@ def episode(length: int = 40, size: tuple[int, int] = (100, 70)) -> list[Observa
     random = np.random.default_rng(0)
     screen = random.integers(0, 255, (size[1], size[0], 3)).astype(np.uint8)
     tree = Node("frame", "Window", frozenset(), None, children=tuple(button(f"b{n}") for n in range(30)))
-    history: tuple[Deed, ...] = ()
+    history: tuple[PastAction, ...] = ()
     found = []
     for step in range(length):
         found.append(
@@ -53,7 +53,7 @@ def episode(length: int = 40, size: tuple[int, int] = (100, 70)) -> list[Observa
         children = list(tree.children)
         children[step % 30] = button(f"b{step}", "focused")
         tree = replace(tree, children=tuple(children))
-        history = (*history, Deed(Action.click(Point(0.1, 1 / 3)), "OK", changed=step % 2 == 0))
+        history = (*history, PastAction(Action.click(Point(0.1, 1 / 3)), "OK", changed=step % 2 == 0))
     return found
 
 

@@ -75,7 +75,7 @@ def test_an_agent_that_reads_widgets_is_given_those_of_the_session(serve: Serve)
     assert seen.tree is not None
     assert seen.tree.find(name="7") is not None
     assert [window.title for window in seen.windows] == ["galculator"]
-    assert [deed.action.text for deed in seen.history] == ["2", MASK]
+    assert [one.action.text for one in seen.history] == ["2", MASK]
     assert seen.last_action == seen.history[-1].action
 
     seven = seen.tree.find(name="7")
@@ -85,7 +85,7 @@ def test_an_agent_that_reads_widgets_is_given_those_of_the_session(serve: Serve)
     client.post(EXECUTE, json={"action": {"kind": "click", "point": point}})
     client.post(EXECUTE, json={"action": {"kind": "key", "keys": ["f12"]}})
     client.post(PREDICT, json={"instruction": "x", "step": 2})
-    assert [(deed.target, deed.changed) for deed in Reader.seen.history] == [("7", True), ("", False)]
+    assert [(one.target, one.changed) for one in Reader.seen.history] == [("7", True), ("", False)]
 
 
 @pytest.mark.timeout(180)

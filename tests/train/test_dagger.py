@@ -17,7 +17,7 @@ from operant.rollout.collection import collect_demonstrations
 from operant.rollout.demonstrations import find_demonstrations
 from operant.rollout.lessons import LessonView
 from operant.train.imitation import dagger
-from operant.train.playing import MOST_DEATHS, Player, Playing
+from operant.train.playing import MOST_DEATHS, PlayingProcess, PlayingSettings
 from operant.train.tasks import training_templates
 from operant.types import Action, Observation
 
@@ -66,8 +66,10 @@ def test_stopping_in_the_middle_of_an_episode_is_no_failure(tmp_path: Path) -> N
 
 def test_a_player_that_dies_is_replaced_but_not_for_ever(tmp_path: Path) -> None:
     """Its weights do not exist, so it dies at once, every time."""
-    player = Player(
-        Playing("core", frozenset(["core/none-v1"]), tmp_path / "place", tmp_path / "nothing.pt", 0.0, 0, 1)
+    player = PlayingProcess(
+        PlayingSettings(
+            "core", frozenset(["core/none-v1"]), tmp_path / "place", tmp_path / "nothing.pt", 0.0, 0, 1
+        )
     )
     with player.playing() as look_after:
         for _ in range(MOST_DEATHS):

@@ -23,7 +23,7 @@ from operant.errors import (
 )
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.task import Task
-from operant.types import Action, ActionKind, Deed, Observation, Outcome, Point, Transition
+from operant.types import Action, ActionKind, Observation, Outcome, PastAction, Point, Transition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ class TaskEnvironment:
         self._over = True
         self._step = 0
         self._last: Action | None = None
-        self._history: tuple[Deed, ...] = ()
+        self._history: tuple[PastAction, ...] = ()
         self._seen: Observation | None = None
         self._keys: dict[str, None] = {}
         self._buttons: dict[str, None] = {}
@@ -220,7 +220,9 @@ class TaskEnvironment:
         self._last = action
         seen = self._seen
         self.changed = seen is not None and after is not None and not same_frame(after, seen.screen)
-        self._history += (Deed(action, seen.aimed_at(action) if seen is not None else "", self.changed),)
+        self._history += (
+            PastAction(action, seen.aimed_at(action) if seen is not None else "", self.changed),
+        )
 
     def _note_held(self, action: Action) -> None:
         """Keep track of what stays pressed between actions."""

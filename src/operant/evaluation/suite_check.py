@@ -109,7 +109,7 @@ def summarise_check(templates: Sequence[Template], played: Sequence[Played]) -> 
             {
                 one.task.id
                 for one in oracle
-                if one.success and Difficulty.of_steps(one.result.deeds) is not one.task.difficulty
+                if one.success and Difficulty.of_steps(one.result.active_steps) is not one.task.difficulty
             }
         ),
         "too_easy": sorted(

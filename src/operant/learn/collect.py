@@ -20,7 +20,7 @@ from operant.agents.trainable import Screens, Tensors, TrainablePolicy
 from operant.errors import TrainingDiverged
 from operant.learn.buffer import Rollout, RolloutBuffer, take
 
-__all__ = ["Collected", "Collector", "Ended", "Environments", "Interrupted", "Watch"]
+__all__ = ["CollectedRollout", "Collector", "Ended", "Environments", "Interrupted", "Watch"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Watch = Callable[[int, Any], None]
@@ -57,7 +57,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedRollout:
     """A rollout, and what happened while it was collected."""
 
     rollout: Rollout
@@ -119,7 +119,7 @@ class Collector:
         self._length[:] = 0
         self._begun = True
 
-    def collect(self, policy: TrainablePolicy, steps: int) -> Collected:
+    def collect(self, policy: TrainablePolicy, steps: int) -> CollectedRollout:
         """At least so many steps, over all environments together."""
         if not self._begun:
             self.begin()
@@ -134,7 +134,7 @@ class Collector:
             actions = self._choose(policy, idle, kinds) if idle else []
             for indices, result in self._act(idle, actions):
                 episodes += self._receive(indices, *result)
-        return Collected(self._finish(policy), len(self.buffer), episodes, kinds)
+        return CollectedRollout(self._finish(policy), len(self.buffer), episodes, kinds)
 
     # Acting.
 

@@ -24,7 +24,7 @@ from operant.learn.buffer import Rollout
 from operant.learn.ddp import Judge, Peers
 from operant.learn.device import can_fuse
 
-__all__ = ["PPO", "Learned", "Loss", "ppo_loss"]
+__all__ = ["Learned", "Loss", "PPOLearner", "ppo_loss"]
 
 ALIKE = 32  # rows that are judged at once, where some are longer than others
 #: The critic on its own: a small network on what is known already, so that steps cost little and may be large.
@@ -87,7 +87,7 @@ class Learned:
     stopped_early: bool = False
 
 
-class PPO:
+class PPOLearner:
     """A policy with its optimiser."""
 
     def __init__(

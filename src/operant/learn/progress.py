@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from operant.learn.collect import Collected, Ended
+from operant.learn.collect import CollectedRollout, Ended
 from operant.learn.ppo import Learned
 
-__all__ = ["Progress", "UpdateReport"]
+__all__ = ["TrainingProgress", "UpdateReport"]
 
 WINDOW = 100  # episodes
 
@@ -48,7 +48,7 @@ class UpdateReport:
     learn_s: float
 
 
-class Progress:
+class TrainingProgress:
     """Everything that is counted. Episodes that were lost to the machine are counted apart."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Progress:
     def tasks(self) -> dict[str, float]:
         return {task: _mean(recent) for task, recent in sorted(self._tasks.items())}
 
-    def add(self, collected: Collected, learned: Learned, steps: int) -> None:
+    def add(self, collected: CollectedRollout, learned: Learned, steps: int) -> None:
         """A rollout was collected and learned from."""
         self.step += steps
         self.update += 1

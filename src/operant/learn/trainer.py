@@ -40,12 +40,12 @@ from operant.learn.checkpoint import (
     save_checkpoint,
     steps_crossed,
 )
-from operant.learn.collect import Collected, Collector, Interrupted, Watch
+from operant.learn.collect import CollectedRollout, Collector, Interrupted, Watch
 from operant.learn.curriculum import Curriculum
 from operant.learn.ddp import Peers, unwrap
 from operant.learn.interrupt import stop_on_signals
-from operant.learn.ppo import PPO, Learned
-from operant.learn.progress import Progress, UpdateReport
+from operant.learn.ppo import Learned, PPOLearner
+from operant.learn.progress import TrainingProgress, UpdateReport
 from operant.learn.single import as_environments
 
 __all__ = ["PPOTrainer", "TrainingResult"]
@@ -109,8 +109,8 @@ class PPOTrainer:
         self.checkpoint_every = checkpoint_every
         self.seed = seed
         self.listeners = list(listeners)
-        self.progress = Progress()
-        self.ppo = PPO(policy, self.config, device=self.peers.device, seed=seed, peers=self.peers)
+        self.progress = TrainingProgress()
+        self.ppo = PPOLearner(policy, self.config, device=self.peers.device, seed=seed, peers=self.peers)
         self.collector = Collector(
             env,
             gamma=self.config.gamma,
@@ -126,7 +126,7 @@ class PPOTrainer:
         )
         self._stopping = False
         self._actor = copy.deepcopy(policy) if self.config.overlap else policy
-        self._ahead: Future[Collected] | None = None
+        self._ahead: Future[CollectedRollout] | None = None
 
     def stop(self) -> None:
         """Save and end as soon as possible; may be called from anywhere."""
@@ -202,7 +202,7 @@ class PPOTrainer:
 
     # One round.
 
-    def _collect(self, total: int, background: ThreadPoolExecutor) -> Collected:
+    def _collect(self, total: int, background: ThreadPoolExecutor) -> CollectedRollout:
         steps = self.config.buffer_size
         if not self.config.overlap:
             return self.collector.collect(self.policy, steps)
@@ -216,7 +216,7 @@ class PPOTrainer:
             self._ahead = background.submit(self.collector.collect, self._actor, steps)
         return collected
 
-    def _learn(self, collected: Collected, total: int, began: float) -> Path | None:
+    def _learn(self, collected: CollectedRollout, total: int, began: float) -> Path | None:
         collected_at = time.monotonic()
         before = self.progress.step
         learning_rate = self.config.learning_rate
@@ -248,7 +248,7 @@ class PPOTrainer:
 
     def _report(
         self,
-        collected: Collected,
+        collected: CollectedRollout,
         learned: Learned,
         total: int,
         learning_rate: float,

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from operant.actions.json_actions import from_json, to_json
 from operant.agents.base import Decision, PrivilegedAgent, TaskView
-from operant.agents.circles import goes_in_circles
+from operant.agents.loop_detection import is_looping
 from operant.apps.view import View
 from operant.errors import AgentError, OperantError, ResultsError
 from operant.rollout import layout
@@ -131,7 +131,7 @@ class DaggerAgent(PrivilegedAgent):
             return wanted
         chosen = self.learner(observation)
         # The same state twice teaches nothing: the oracle leads out of a loop.
-        if goes_in_circles(observation.history, chosen):
+        if is_looping(observation.history, chosen):
             return wanted
         # Oracles tell by the last action where they are, and know their own, to the pixel.
         if self.labeler.same(wanted, chosen, self.labeler.perceive(observation)):

@@ -72,7 +72,7 @@ class EpisodeResult:
         return self.outcome is Outcome.SUCCESS
 
     @property
-    def deeds(self) -> int:
+    def active_steps(self) -> int:
         """Steps that did something: what a task's difficulty counts. How often one must wait depends on the machine."""
         return self.steps - self.waits
 

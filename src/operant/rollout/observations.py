@@ -21,7 +21,7 @@ from operant.actions.json_actions import from_json, to_json
 from operant.errors import InvalidAction, ResultsError
 from operant.rollout.frames import CodedFrame, FrameEncoder, decode_frame
 from operant.rollout.trees import TreeDecoder, TreeEncoder
-from operant.types import Deed, Observation, Point, Window
+from operant.types import Observation, PastAction, Point, Window
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ class ObservationWriter:
         self._frames = FrameEncoder()
         self._trees = TreeEncoder()
         self._compressor = zstandard.ZstdCompressor(level=LEVEL)
-        self._history: tuple[Deed, ...] = ()
+        self._history: tuple[PastAction, ...] = ()
 
     def add(self, observation: Observation) -> None:
         frame = self._frames.encode(observation.screen)
@@ -132,7 +132,7 @@ class ObservationFile:
     def read(self, header: Mapping[str, Any]) -> Iterator[Observation]:
         """All of them in order; ``header`` is that of the episode."""
         trees = TreeDecoder()
-        history: tuple[Deed, ...] = ()
+        history: tuple[PastAction, ...] = ()
         frame: npt.NDArray[np.uint8] | None = None
         instruction, most = str(header["instruction"]), int(header["max_steps"])
         for number in range(len(self)):
@@ -140,7 +140,7 @@ class ObservationFile:
             try:
                 state = json.loads(_decompress(self._record(number).state))
                 new = [
-                    Deed(from_json(action), target, changed)
+                    PastAction(from_json(action), target, changed)
                     for action, target, changed in state.get("new", ())
                 ]
                 history = (*history[: state.get("kept", 0)], *new)
@@ -206,7 +206,7 @@ def _window_fields(window: Window) -> list[Any]:
     ]  # fmt: skip
 
 
-def _common_length(one: tuple[Deed, ...], other: tuple[Deed, ...]) -> int:
+def _common_length(one: tuple[PastAction, ...], other: tuple[PastAction, ...]) -> int:
     """How many entries at the beginning are the same."""
     length = 0
     for mine, theirs in zip(one, other, strict=False):

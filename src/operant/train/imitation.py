@@ -21,7 +21,7 @@ from operant.learn.interrupt import stop_on_signals
 from operant.rollout.demonstrations import find_demonstrations, next_seed
 from operant.rollout.lessons import LessonView, cache_directory
 from operant.tasks.template import Template
-from operant.train.playing import Player, Playing
+from operant.train.playing import PlayingProcess, PlayingSettings
 
 __all__ = ["Demonstrations", "clone", "dagger", "load_or_make", "read_lessons"]
 
@@ -122,7 +122,7 @@ def dagger(
     place = first.with_name(f"{first.name}-played")
     first_seed = next_seed(place, first_seed)
     names = frozenset(template.id for template in templates)
-    player = Player(Playing(suite, names, place, out, beta, first_seed, workers, threads))
+    player = PlayingProcess(PlayingSettings(suite, names, place, out, beta, first_seed, workers, threads))
     policy.save(out)
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
     looked = time.monotonic()

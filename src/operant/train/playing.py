@@ -18,7 +18,7 @@ from typing import Any
 
 from operant.errors import OperantError
 
-__all__ = ["Player", "Playing"]
+__all__ = ["PlayingProcess", "PlayingSettings"]
 
 ROUND = 80  # episodes between two looks at the weights
 SOLVED = 0.9  # success rate from which a template is played less often
@@ -30,7 +30,7 @@ SEEDS_OF_A_LIFE = 100_000
 
 
 @dataclass(frozen=True)
-class Playing:
+class PlayingSettings:
     """What to play, with which weights, and where the episodes go."""
 
     suite: str
@@ -44,10 +44,10 @@ class Playing:
     threads: int = 1
 
 
-class Player:
+class PlayingProcess:
     """Plays in a process of its own."""
 
-    def __init__(self, settings: Playing) -> None:
+    def __init__(self, settings: PlayingSettings) -> None:
         self.settings = settings
         self._context = multiprocessing.get_context("spawn")
         self._stop: Any = self._context.Event()
@@ -61,7 +61,7 @@ class Player:
 
     @contextmanager
     def playing(self) -> Iterator[Callable[[], None]]:
-        """As long as this lasts. What it gives is to be called now and then: it starts anew whoever died."""
+        """Plays while the context lasts. Call what it yields regularly: it restarts a process that died."""
         process = self._start()
 
         def look_after() -> None:
@@ -91,7 +91,7 @@ class Player:
         return process
 
 
-def _play(player: Playing, stop: Any, parent: int) -> None:
+def _play(player: PlayingSettings, stop: Any, parent: int) -> None:
     from operant.agents.hierarchical.labeler import HierarchicalLabeler
     from operant.agents.hierarchical.policy import HierarchicalPolicy
     from operant.learn.device import use_threads

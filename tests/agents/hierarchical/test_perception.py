@@ -9,13 +9,13 @@ from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
 from operant.agents.hierarchical.perception import Perception
 from operant.agents.hierarchical.rows import read_rows
 from operant.agents.hierarchical.words import hash_word, shape_of, words_of
-from operant.types import Action, Deed, Node, Observation, Point, Window
+from operant.types import Action, Node, Observation, PastAction, Point, Window
 
 SHOWING = frozenset({"showing"})
 
 
 def observation(
-    instruction: str, *nodes: Node, windows: tuple[Window, ...] = (), history: tuple[Deed, ...] = ()
+    instruction: str, *nodes: Node, windows: tuple[Window, ...] = (), history: tuple[PastAction, ...] = ()
 ) -> Observation:
     tree = Node("frame", "", SHOWING, None, children=nodes)
     return Observation(
@@ -77,8 +77,8 @@ def test_windows_offer_their_title_bars_unless_they_are_minimized() -> None:
 
 def test_the_past_is_remembered_with_what_it_was_aimed_at() -> None:
     perception = Perception(HierarchicalConfig())
-    deeds = (Deed(Action.click(Point(0.5, 0.5)), "Harbor"), Deed(Action.key("ctrl", "s")))
-    seen = perception.encode(observation("Press Harbor", button("Garden"), history=deeds))
+    past = (PastAction(Action.click(Point(0.5, 0.5)), "Harbor"), PastAction(Action.key("ctrl", "s")))
+    seen = perception.encode(observation("Press Harbor", button("Garden"), history=past))
     assert (seen["row_segment"] == 2).sum() == 2
     assert seen["match"][1].sum() == 1  # the click on Harbor
 

@@ -7,14 +7,14 @@ import numpy as np
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.features import RowFeature
 from operant.agents.hierarchical.perception import Perception
-from operant.agents.hierarchical.progress import FARTHEST, MARKS, Progress
-from operant.types import Action, Deed, Node, Observation, Point
+from operant.agents.hierarchical.progress import FARTHEST, MARKS, TaskProgress
+from operant.types import Action, Node, Observation, PastAction, Point
 
 SHOWING = frozenset({"showing"})
 MIDDLE = Point(0.5, 0.5)
 
 
-def see(instruction: str, *nodes: Node, history: tuple[Deed, ...] = ()) -> dict[str, np.ndarray]:
+def see(instruction: str, *nodes: Node, history: tuple[PastAction, ...] = ()) -> dict[str, np.ndarray]:
     tree = Node("frame", "", SHOWING, None, children=nodes)
     screen = np.zeros((800, 1280, 3), np.uint8)
     observation = Observation(screen, instruction, 0, 15, MIDDLE, tree=tree, history=history)
@@ -36,19 +36,19 @@ def column(seen: dict[str, np.ndarray], feature: RowFeature) -> list[float]:
     return [round(float(value), 3) for value in seen["row_features"][:count, feature]]
 
 
-def click(name: str, x: float = 0.09, y: float = 0.14) -> Deed:
-    return Deed(Action.click(Point(x, y)), name)
+def click(name: str, x: float = 0.09, y: float = 0.14) -> PastAction:
+    return PastAction(Action.click(Point(x, y)), name)
 
 
 def test_what_was_typed_is_marked_as_a_whole_wherever_it_stands() -> None:
-    done = (Deed(Action.type("oak tree\n")), Deed(Action.type("elm")))
+    done = (PastAction(Action.type("oak tree\n")), PastAction(Action.type("elm")))
     seen = see("Write oak tree, elm and oak, then oak tree again.", history=done)
     assert marked(seen, "typed") == ["oak", "tree", "elm", "oak", "tree"]
     assert marked(seen, "typed last") == ["elm"]
 
 
 def test_a_part_of_a_word_is_not_the_word() -> None:
-    assert marked(see("Write oaks.", history=(Deed(Action.type("oak")),)), "typed") == []
+    assert marked(see("Write oaks.", history=(PastAction(Action.type("oak")),)), "typed") == []
 
 
 def test_what_was_clicked_is_marked_in_any_case() -> None:
@@ -91,13 +91,13 @@ def test_a_number_goes_on_with_its_next_digit() -> None:
 
 
 def test_anything_else_ends_a_number() -> None:
-    assert Progress.of((click("4"), click("File"), click("8"))).entered == ("8",)
-    assert Progress.of((click("4"), Deed(Action.wait()), click("8"))).entered == ("48",)
+    assert TaskProgress.of((click("4"), click("File"), click("8"))).entered == ("8",)
+    assert TaskProgress.of((click("4"), PastAction(Action.wait()), click("8"))).entered == ("48",)
 
 
 def test_a_row_knows_whether_it_was_clicked_and_holds_what_was_typed() -> None:
     entry = Node("text", "", SHOWING | {"editable"}, (300, 100, 100, 30), text="lamp post")
-    seen = see("x", button("A"), entry, history=(click("A"), Deed(Action.type("post"))))
+    seen = see("x", button("A"), entry, history=(click("A"), PastAction(Action.type("post"))))
     assert column(seen, RowFeature.TIMES_CLICKED) == [0.25, 0.0]
     assert column(seen, RowFeature.CLICKED_LAST) == [1.0, 0.0]
     assert column(seen, RowFeature.HOLDS_TYPED_TEXT) == [0.0, 1.0]
@@ -118,15 +118,15 @@ def test_only_a_whole_name_is_said_by_the_instruction() -> None:
     assert column(seen, RowFeature.NAMED_IN_INSTRUCTION) == [1.0, 0.0]
 
 
-def test_a_deed_that_changed_nothing_shows_it() -> None:
-    history = (click("A"), Deed(Action.click(MIDDLE), "A", changed=False))
+def test_a_past_action_that_changed_nothing_shows_it() -> None:
+    history = (click("A"), PastAction(Action.click(MIDDLE), "A", changed=False))
     seen = see("x", button("A"), history=history)
     memory = seen["row_segment"] == 2
     assert seen["row_features"][memory, RowFeature.CHANGED_SCREEN].tolist() == [1.0, 0.0]
 
 
 def test_tokens_know_how_far_they_are_from_what_was_typed_and_clicked_last() -> None:
-    seen = see("Enter oak, elm and fir.", history=(Deed(Action.type("oak\n")), click("Fir")))
+    seen = see("Enter oak, elm and fir.", history=(PastAction(Action.type("oak\n")), click("Fir")))
     middle = FARTHEST + 1
     typed, clicked = seen["token_distance"][:7].T.tolist()
     assert typed == [middle - 2, middle - 1, middle, middle + 1, middle + 2, middle + 3, middle + 4]

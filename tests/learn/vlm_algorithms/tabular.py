@@ -10,7 +10,7 @@ from torch import nn
 
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
-from operant.agents.vlm.wrapper import Judged
+from operant.agents.vlm.wrapper import JudgedTokens
 from operant.types import Outcome
 
 TOKENS = 4
@@ -40,13 +40,13 @@ class TabularPolicy:
 
     def judge(
         self, prompts: Sequence[Prompt], answers: Sequence[Sequence[int]], *, temperature: float | None = None
-    ) -> Judged:
+    ) -> JudgedTokens:
         rows = [context_of(asked) for asked in prompts]
         longest = max(len(answer) for answer in answers)
         all_log_probs = self.logits[rows, :longest].log_softmax(-1)
         mask = torch.tensor([[i < len(answer) for i in range(longest)] for answer in answers])
         tokens = torch.tensor([[*answer, *[0] * (longest - len(answer))] for answer in answers])
-        return Judged(
+        return JudgedTokens(
             log_probs=all_log_probs.gather(2, tokens[:, :, None])[:, :, 0].masked_fill(~mask, 0.0),
             entropy=-(all_log_probs.exp() * all_log_probs).sum(-1).masked_fill(~mask, 0.0),
             mask=mask,

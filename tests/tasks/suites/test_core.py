@@ -100,6 +100,8 @@ def test_the_oracle_solves_it_and_it_is_not_solved_before(
         environment.begin(task)
         assert not environment.verify(), "the criteria hold before anything was done"
         result = run_episode(make_agent("oracle"), environment, task, prepared=True)
-        if result.success and Difficulty.of_steps(result.deeds) is task.difficulty:
+        if result.success and Difficulty.of_steps(result.active_steps) is task.difficulty:
             return
-        assert not last_try, f"{task.instruction}: {result.outcome.value}, {result.deeds} deeds: {result.why}"
+        assert not last_try, (
+            f"{task.instruction}: {result.outcome.value}, {result.active_steps} active steps: {result.why}"
+        )

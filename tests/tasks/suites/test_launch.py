@@ -70,8 +70,10 @@ def test_the_oracle_solves_it_and_it_is_not_solved_before(
     environment.begin(task)
     assert not environment.verify(), "the criteria hold before anything was done"
     result = run_episode(make_agent("oracle"), environment, task, prepared=True)
-    assert result.success, f"{task.instruction}: {result.outcome.value}, {result.deeds} deeds: {result.why}"
-    assert Difficulty.of_steps(result.deeds) is task.difficulty
+    assert result.success, (
+        f"{task.instruction}: {result.outcome.value}, {result.active_steps} active steps: {result.why}"
+    )
+    assert Difficulty.of_steps(result.active_steps) is task.difficulty
 
 
 def test_the_documents_first_requests_are_among_the_instructions() -> None:

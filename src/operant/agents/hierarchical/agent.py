@@ -1,7 +1,7 @@
 """The trained agent as one that plays: ``hierarchical`` is the checkpoint that comes with Operant,
 ``hierarchical:PATH`` any other one; ``hierarchical:sampled`` draws instead of taking the likeliest action.
 
-An agent that takes the likeliest action and finds itself going round in circles draws, too, until it is out."""
+A greedy agent that is caught in a loop draws as well, until it is out of it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import torch
 
 from operant.agents.base import Decision, TaskView
 from operant.agents.batched import BatchedAgent
-from operant.agents.circles import goes_in_circles
 from operant.agents.hierarchical.policy import HierarchicalPolicy
+from operant.agents.loop_detection import is_looping
 from operant.agents.trainable import Sampled
 from operant.errors import CheckpointError
 from operant.types import Action, Observation
@@ -67,7 +67,7 @@ class HierarchicalAgent(BatchedAgent):
             chosen = [observations[row] for row in rows]
             decided = self._choose(chosen, deterministic=likeliest)
             for row, (action, decision) in zip(rows, decided, strict=True):
-                stuck = likeliest and goes_in_circles(observations[row].history, action)
+                stuck = likeliest and is_looping(observations[row].history, action)
                 answers[row] = self._break_out(observations[row]) if stuck else decision
         return [answer for answer in answers if answer is not None]
 
@@ -88,7 +88,7 @@ class HierarchicalAgent(BatchedAgent):
     def _break_out(self, observation: Observation) -> Decision:
         """Something else than the likeliest: drawn from a generator that the episode seeded."""
         drawn = self._choose([observation] * TRIES, deterministic=False)
-        free = [decision for action, decision in drawn if not goes_in_circles(observation.history, action)]
+        free = [decision for action, decision in drawn if not is_looping(observation.history, action)]
         return free[0] if free else drawn[0][1]
 
 

@@ -24,7 +24,7 @@ CLASSIFIER = "classifier."
 
 
 @dataclass(frozen=True)
-class Stage:
+class BlockStage:
     """So many inverted residuals; the first has the stride."""
 
     kernel: int
@@ -45,13 +45,13 @@ class Network:
     """Channels of the convolution at the end."""
     epsilon: float
     """Of its batch normalisation."""
-    stages: tuple[Stage, ...]
+    stages: tuple[BlockStage, ...]
     efficient: bool
     """Whether it squeezes as EfficientNet does, and names blocks by stage."""
 
 
-def _mobile(kernel: int, inside: int, channels: int, squeeze: bool, hard: bool, stride: int) -> Stage:
-    return Stage(kernel, inside, channels, stride, 1, squeeze, nn.Hardswish if hard else nn.ReLU)
+def _mobile(kernel: int, inside: int, channels: int, squeeze: bool, hard: bool, stride: int) -> BlockStage:
+    return BlockStage(kernel, inside, channels, stride, 1, squeeze, nn.Hardswish if hard else nn.ReLU)
 
 
 NETWORKS: dict[str, Network] = {
@@ -62,13 +62,13 @@ NETWORKS: dict[str, Network] = {
         epsilon=1e-5,
         efficient=True,
         stages=(
-            Stage(3, 32, 16, 1, 1),
-            Stage(3, 96, 24, 2, 2),
-            Stage(5, 144, 40, 2, 2),
-            Stage(3, 240, 80, 2, 3),
-            Stage(5, 480, 112, 1, 3),
-            Stage(5, 672, 192, 2, 4),
-            Stage(3, 1152, 320, 1, 1),
+            BlockStage(3, 32, 16, 1, 1),
+            BlockStage(3, 96, 24, 2, 2),
+            BlockStage(5, 144, 40, 2, 2),
+            BlockStage(3, 240, 80, 2, 3),
+            BlockStage(5, 480, 112, 1, 3),
+            BlockStage(5, 672, 192, 2, 4),
+            BlockStage(3, 1152, 320, 1, 1),
         ),
     ),
     "mobilenet_v3_small": Network(
@@ -130,7 +130,7 @@ class Squeeze(nn.Module):
 class InvertedResidual(nn.Module):
     """Expand, look around in each channel, squeeze, and come back narrow."""
 
-    def __init__(self, before: int, inside: int, stage: Stage, stride: int, network: Network) -> None:
+    def __init__(self, before: int, inside: int, stage: BlockStage, stride: int, network: Network) -> None:
         super().__init__()
         unit = partial(_unit, epsilon=network.epsilon)
         parts: list[nn.Module] = []

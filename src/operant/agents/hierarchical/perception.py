@@ -26,8 +26,15 @@ from gymnasium import spaces
 
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.features import ROW_FEATURES, STATE_COLUMNS, STATES, RowFeature
-from operant.agents.hierarchical.progress import FARTHEST, MARKS, Progress, Spans
-from operant.agents.hierarchical.rows import LONGEST_NAME, WORDS, Row, deed_row, left_of, read_rows
+from operant.agents.hierarchical.progress import FARTHEST, MARKS, Spans, TaskProgress
+from operant.agents.hierarchical.rows import (
+    LONGEST_NAME,
+    WORDS,
+    PerceivedRow,
+    left_of,
+    past_action_row,
+    read_rows,
+)
 from operant.agents.hierarchical.words import (
     COMMON,
     HASHES,
@@ -117,9 +124,9 @@ class Perception:
         rows = read_rows(observation, self.config.widgets, frozenset(places))
         columns = _columns(rows)
         tokens.read_rows(rows, columns, frozenset(places), self.tokens)
-        deeds = observation.history[-self.config.history :] if self.config.history else ()
-        memory = [deed_row(deed, len(deeds) - index, observation) for index, deed in enumerate(deeds)]
-        progress = Progress.of(observation.history)
+        past = observation.history[-self.config.history :] if self.config.history else ()
+        memory = [past_action_row(one, len(past) - index, observation) for index, one in enumerate(past)]
+        progress = TaskProgress.of(observation.history)
         spans = tokens.spans()
         for token, marks in progress.marks(spans).items():
             out["token_marks"][tokens.place(token)] = marks
@@ -132,7 +139,7 @@ class Perception:
         return out
 
     def _write_rows(
-        self, rows: list[Row], places: dict[str, list[int]], size: tuple[int, int], out: Arrays
+        self, rows: list[PerceivedRow], places: dict[str, list[int]], size: tuple[int, int], out: Arrays
     ) -> None:
         if not rows:
             return
@@ -172,7 +179,7 @@ class Perception:
 
     @staticmethod
     def _write_progress(
-        rows: list[Row], progress: Progress, spans: Spans, size: tuple[int, int], out: Arrays
+        rows: list[PerceivedRow], progress: TaskProgress, spans: Spans, size: tuple[int, int], out: Arrays
     ) -> None:
         """What was done to the rows, and what the instruction says of them."""
         count = len(rows)
@@ -198,7 +205,7 @@ class Perception:
                 out["match"][index, signs[row.name]] = 1
 
 
-def _write_order(rows: list[Row], columns: Columns, features: npt.NDArray[np.float32]) -> None:
+def _write_order(rows: list[PerceivedRow], columns: Columns, features: npt.NDArray[np.float32]) -> None:
     """Where rows of a column stand among each other."""
     for members in columns.values():
         if len(members) < 2:
@@ -271,7 +278,9 @@ class _Tokens:
         """Where a token of ``spans`` is stored."""
         return token if token < self.instruction else self.first_shown + token - self.instruction
 
-    def read_rows(self, rows: list[Row], columns: Columns, wanted: frozenset[str], most: int) -> None:
+    def read_rows(
+        self, rows: list[PerceivedRow], columns: Columns, wanted: frozenset[str], most: int
+    ) -> None:
         """Words that are shown: what stands beside words of the instruction first, then counts, then numbers."""
         found = [one for index, row in enumerate(rows) for one in _readings(index, row, wanted)]
         found += [
@@ -316,7 +325,7 @@ class Reading(NamedTuple):
     text: str
 
 
-def _readings(index: int, row: Row, wanted: frozenset[str]) -> Iterator[Reading]:
+def _readings(index: int, row: PerceivedRow, wanted: frozenset[str]) -> Iterator[Reading]:
     if not row.text or row.role in ("window", "title", "title button"):
         return
     before, near = "", 0
@@ -333,7 +342,7 @@ def _readings(index: int, row: Row, wanted: frozenset[str]) -> Iterator[Reading]
         yield Reading(0, index, "", row.role, str(row.number))
 
 
-def _columns(rows: list[Row]) -> Columns:
+def _columns(rows: list[PerceivedRow]) -> Columns:
     """Rows of one role and one left edge."""
     groups: Columns = {}
     for index, row in enumerate(rows):

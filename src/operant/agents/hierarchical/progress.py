@@ -13,9 +13,9 @@ from functools import cached_property
 
 from operant.agents.hierarchical.rows import LONGEST_NAME
 from operant.agents.hierarchical.words import COMMON, words_of
-from operant.types import ActionKind, Deed
+from operant.types import ActionKind, PastAction
 
-__all__ = ["FARTHEST", "MARKS", "Progress", "Spans"]
+__all__ = ["FARTHEST", "MARKS", "Spans", "TaskProgress"]
 
 #: What is known of a token besides the word.
 MARKS = ("typed", "typed last", "times typed", "clicked", "clicked last", "entered", "times clicked")
@@ -100,7 +100,7 @@ class Spans:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TaskProgress:
     """What the actions so far come to."""
 
     typed: tuple[str, ...]
@@ -112,21 +112,21 @@ class Progress:
     """Where clicks and drags began."""
 
     @classmethod
-    def of(cls, history: Sequence[Deed]) -> Progress:
+    def of(cls, history: Sequence[PastAction]) -> TaskProgress:
         typed: list[str] = []
         clicked: list[str] = []
         points: list[tuple[float, float]] = []
         signs = ""
-        for deed in history:
-            action = deed.action
+        for past in history:
+            action = past.action
             if action.kind is ActionKind.WAIT:
                 continue
             sign = ""
             if action.kind is ActionKind.TYPE:
                 typed.append(action.text.removesuffix("\n"))
             elif action.kind is ActionKind.CLICK:
-                clicked.append(deed.target)
-                sign = deed.target if len(deed.target) == 1 else ""
+                clicked.append(past.target)
+                sign = past.target if len(past.target) == 1 else ""
             elif action.kind is ActionKind.KEY and len(action.keys) == 1 and len(action.keys[0]) == 1:
                 sign = action.keys[0]
             signs = signs + sign if sign else ""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from operant.agents.hierarchical.words import WORD, hash_role, words_of, words_of_name
 from operant.desktop import decorations
-from operant.types import ActionKind, Deed, Node, Observation, Window
+from operant.types import ActionKind, Node, Observation, PastAction, Window
 
 __all__ = [
     "CORNER",
@@ -25,10 +25,10 @@ __all__ = [
     "TITLE",
     "WINDOW",
     "WORDS",
-    "Row",
-    "deed_row",
+    "PerceivedRow",
     "framed",
     "left_of",
+    "past_action_row",
     "read_rows",
 ]
 
@@ -64,7 +64,7 @@ TALLEST = 48  # pixels of a line of a table or form
 
 
 @dataclass(frozen=True)
-class Row:
+class PerceivedRow:
     """One thing that is perceived. ``box`` is (x, y, width, height) in pixels of the desktop."""
 
     role: str
@@ -85,10 +85,10 @@ class Row:
     """Whether another window lies over it."""
 
 
-def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> list[Row]:
+def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> list[PerceivedRow]:
     """What can be acted on: widgets of the focused window first, then the windows and their title bars."""
     height, width = observation.screen.shape[:2]
-    rows: list[Row] = []
+    rows: list[PerceivedRow] = []
     tree = observation.tree
     # Of a full desktop the tree has several parts: the focused window, the panel and the icons.
     parts = () if tree is None else tree.children if tree.role == DESKTOP else (tree,)
@@ -98,7 +98,7 @@ def read_rows(observation: Observation, most: int, wanted: frozenset[str]) -> li
             rows.append(_widget_row(node, wanted, under))
             if node.role == "line":
                 rows.extend(_word_rows(node, wanted))
-    windows: list[Row] = []
+    windows: list[PerceivedRow] = []
     for place, window in enumerate(observation.windows):
         above = [
             framed(other.x, other.y, other.width, other.height)
@@ -141,7 +141,7 @@ def _own_label(node: Node) -> Node | None:
     return label if said and said in (node.name.strip(), (node.text or "").strip()) else None
 
 
-def _widget_row(node: Node, wanted: frozenset[str], above: Sequence[Window] = ()) -> Row:
+def _widget_row(node: Node, wanted: frozenset[str], above: Sequence[Window] = ()) -> PerceivedRow:
     """``above`` are windows that may lie over it."""
     assert node.box is not None
     text = (node.text or "")[:MOST_TEXT]
@@ -154,10 +154,12 @@ def _widget_row(node: Node, wanted: frozenset[str], above: Sequence[Window] = ()
     name = name if len(name) <= LONGEST_NAME else ""
     boxes = (framed(one.x, one.y, one.width, one.height) for one in above if not one.minimized)
     covered = any(_holds(box, _middle(node.box)) for box in boxes)
-    return Row(node.role, kept, node.box, node.states, text=shown, name=name, number=number, covered=covered)
+    return PerceivedRow(
+        node.role, kept, node.box, node.states, text=shown, name=name, number=number, covered=covered
+    )
 
 
-def _word_rows(line: Node, wanted: frozenset[str]) -> Iterator[Row]:
+def _word_rows(line: Node, wanted: frozenset[str]) -> Iterator[PerceivedRow]:
     """Where the words of the instruction stand in a line, by its share of the characters."""
     assert line.box is not None
     x, y, width, height = line.box
@@ -166,13 +168,13 @@ def _word_rows(line: Node, wanted: frozenset[str]) -> Iterator[Row]:
         if match.group().lower() in wanted:
             left = x + width * match.start() // len(text)
             right = x + width * match.end() // len(text)
-            yield Row("word", (match.group().lower(),), (left, y, max(1, right - left), height))
+            yield PerceivedRow("word", (match.group().lower(),), (left, y, max(1, right - left), height))
 
 
 # Windows.
 
 
-def _window_rows(window: Window, above: Sequence[Box]) -> Iterator[Row]:
+def _window_rows(window: Window, above: Sequence[Box]) -> Iterator[PerceivedRow]:
     """The window and its handles; ``above`` are the windows that may lie over them."""
     states = {"focused"} if window.focused else set()
     if window.minimized:
@@ -181,9 +183,9 @@ def _window_rows(window: Window, above: Sequence[Box]) -> Iterator[Row]:
         states.add("expanded")
     words, known = tuple(words_of(window.title, WORDS)), frozenset(states)
 
-    def row(role: str, words: tuple[str, ...], box: Box) -> Row:
+    def row(role: str, words: tuple[str, ...], box: Box) -> PerceivedRow:
         covered = any(_holds(other, _middle(box)) for other in above)
-        return Row(role, words[:WORDS], box, known, covered=covered)
+        return PerceivedRow(role, words[:WORDS], box, known, covered=covered)
 
     yield row("window", words, (window.x, window.y, window.width, window.height))
     if window.minimized:
@@ -232,17 +234,17 @@ def framed(x: Any, y: Any, width: Any, height: Any) -> tuple[Any, Any, Any, Any]
 # What was done.
 
 
-def deed_row(deed: Deed, age: int, observation: Observation) -> Row:
-    action = deed.action
+def past_action_row(past: PastAction, age: int, observation: Observation) -> PerceivedRow:
+    action = past.action
     point = action.point or (action.path[-1] if action.path else None)
     height, width = observation.screen.shape[:2]
     x, y = (int(point.x * width), int(point.y * height)) if point is not None else (0, 0)
-    said = "+".join(action.keys) if action.keys else action.text or deed.target
+    said = "+".join(action.keys) if action.keys else action.text or past.target
     kind = action.kind.value
     if action.kind is ActionKind.CLICK:
         kind = f"{action.button.value} {'+'.join(action.modifiers)} {action.clicks}"
     words = (f"key {said}",) if action.keys else tuple(words_of_name(said, WORDS)[:WORDS])
-    return Row(f"did {kind}", words, (x, y, 0, 0), age=age, effect=deed.changed)
+    return PerceivedRow(f"did {kind}", words, (x, y, 0, 0), age=age, effect=past.changed)
 
 
 # Places.

@@ -27,7 +27,7 @@ from operant.config.vlm import LoraSettings, ModelSettings, PromptSettings, Samp
 from operant.errors import ModelError
 from operant.types import Size
 
-__all__ = ["Judged", "VLMWrapper"]
+__all__ = ["JudgedTokens", "VLMWrapper"]
 
 ABOUT = "operant.json"
 IGNORED = -100  # a label that is not learned
@@ -37,7 +37,7 @@ COARSE_TOLERANCE = 0.3
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedTokens:
     """What the model thinks of answers. All (answers, tokens), padded on the right, except ``state``."""
 
     log_probs: Tensor
@@ -229,7 +229,7 @@ class VLMWrapper:
         answers: Sequence[Sequence[int]],
         *,
         temperature: float | None = None,
-    ) -> Judged:
+    ) -> JudgedTokens:
         """How likely each token of each answer is now, given those before it. Gradients flow."""
         if not self._probed:
             self._probe(prompts[0])
@@ -241,7 +241,7 @@ class VLMWrapper:
         logits = logits[:, :-1]
         temperature = self.sampling.temperature if temperature is None else temperature
         log_probs = policy_log_probs(logits, temperature, self.suppressed)
-        return Judged(
+        return JudgedTokens(
             log_probs=log_probs.gather(2, tokens[:, :, None])[:, :, 0].masked_fill(~mask, 0.0),
             entropy=_entropy(log_probs).masked_fill(~mask, 0.0),
             mask=mask,

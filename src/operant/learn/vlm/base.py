@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Trajectory, Turn
-from operant.agents.vlm.wrapper import Judged
+from operant.agents.vlm.wrapper import JudgedTokens
 from operant.errors import ConfigError
 
 __all__ = ["Algorithm", "Batch", "Example", "Policy", "by_group"]
@@ -32,7 +32,7 @@ class Policy(Protocol):
 
     def judge(
         self, prompts: Sequence[Prompt], answers: Sequence[Sequence[int]], *, temperature: float | None = None
-    ) -> Judged: ...
+    ) -> JudgedTokens: ...
 
     def trainable(self) -> Mapping[str, nn.Parameter]: ...
 
@@ -111,7 +111,7 @@ class Algorithm(ABC):
         """What to learn from; empty if there is nothing. ``values`` are the critic's, if there is one."""
 
     @abstractmethod
-    def loss(self, judged: Judged, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
+    def loss(self, judged: JudgedTokens, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
         """How wrong the policy (and the critic) is, with what people want to see of it."""
 
     def keeps(self, group: Sequence[Trajectory]) -> bool:

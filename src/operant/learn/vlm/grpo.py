@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from operant.agents.vlm.trajectory import Trajectory
-from operant.agents.vlm.wrapper import Judged
+from operant.agents.vlm.wrapper import JudgedTokens
 from operant.learn.vlm.advantages import group_advantages
 from operant.learn.vlm.base import (
     Algorithm,
@@ -97,7 +97,7 @@ class GRPO(Algorithm):
         stored = self.replay.recall(group[0])
         return list(group) if stored is None else [*group[:-1], stored]
 
-    def loss(self, judged: Judged, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
+    def loss(self, judged: JudgedTokens, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
         per_token, metrics = clipped_loss(judged, batch, self.clipping)
         if self.entropy_weight:
             per_token = per_token - self.entropy_weight * judged.entropy

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from operant.agents.vlm.trajectory import Trajectory
-from operant.agents.vlm.wrapper import Judged
+from operant.agents.vlm.wrapper import JudgedTokens
 from operant.errors import ConfigError
 from operant.learn.vlm.advantages import gae, length_lambda, normalised
 from operant.learn.vlm.base import Algorithm, Batch, Example, Metrics, check_ranges, mean_over_turns
@@ -96,7 +96,7 @@ class PPO(Algorithm):
     def warming_up(self) -> bool:
         return self._updates <= self.warmup_updates
 
-    def loss(self, judged: Judged, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
+    def loss(self, judged: JudgedTokens, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
         if values is None:
             raise ConfigError("PPO needs a critic")
         per_token, metrics = clipped_loss(judged, batch, self.clipping)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from operant.agents.vlm.trajectory import Trajectory
-from operant.agents.vlm.wrapper import Judged
+from operant.agents.vlm.wrapper import JudgedTokens
 from operant.learn.vlm.advantages import leave_one_out, normalised, returns
 from operant.learn.vlm.base import (
     Algorithm,
@@ -54,7 +54,7 @@ class _Reinforce(Algorithm):
             for turn, gain in zip(trajectory.turns, gains, strict=True)
         ]
 
-    def loss(self, judged: Judged, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
+    def loss(self, judged: JudgedTokens, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
         per_token, metrics = clipped_loss(judged, batch, self.clipping)
         return mean_over_tokens(per_token, judged.mask, batch.tokens), metrics
 

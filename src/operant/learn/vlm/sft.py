@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from operant.agents.vlm.trajectory import Trajectory
-from operant.agents.vlm.wrapper import Judged
+from operant.agents.vlm.wrapper import JudgedTokens
 from operant.learn.vlm.base import Algorithm, Batch, Example, Metrics, mean_over_tokens
 
 __all__ = ["SFT"]
@@ -31,5 +31,5 @@ class SFT(Algorithm):
             if turn.valid
         ]
 
-    def loss(self, judged: Judged, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
+    def loss(self, judged: JudgedTokens, values: Tensor | None, batch: Batch) -> tuple[Tensor, Metrics]:
         return mean_over_tokens(-judged.log_probs, judged.mask, batch.tokens), {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from operant.agents.vlm.wrapper import Judged
+from operant.agents.vlm.wrapper import JudgedTokens
 from operant.learn.vlm.base import Batch, Metrics, check_ranges
 
 __all__ = ["Clipping", "clipped_loss"]
@@ -35,7 +35,7 @@ class Clipping:
             check_ranges(importance_cap=(self.importance_cap, 1e-6, 1e6))
 
 
-def clipped_loss(judged: Judged, batch: Batch, clipping: Clipping) -> tuple[Tensor, Metrics]:
+def clipped_loss(judged: JudgedTokens, batch: Batch, clipping: Clipping) -> tuple[Tensor, Metrics]:
     """(examples, tokens): minus the clipped objective of each token, and how much was clipped."""
     proximal = batch.proximal if clipping.decoupled else batch.behaviour
     ratio = (judged.log_probs - proximal).exp()
@@ -51,7 +51,7 @@ def clipped_loss(judged: Judged, batch: Batch, clipping: Clipping) -> tuple[Tens
     return per_token, _metrics(judged, ratio, clipped, weight)
 
 
-def _metrics(judged: Judged, ratio: Tensor, clipped: Tensor, weight: Tensor) -> Metrics:
+def _metrics(judged: JudgedTokens, ratio: Tensor, clipped: Tensor, weight: Tensor) -> Metrics:
     with torch.no_grad():
         mask = judged.mask
         # Schulman's estimator: never negative, and exact to second order.

@@ -27,7 +27,7 @@ from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpi
 from operant.service.masking import mask_action
 from operant.service.sessions.changes import Box, changed_box, changed_share, window_changes
 from operant.tasks.criteria.base import Criterion
-from operant.types import Action, Deed, Observation, Size
+from operant.types import Action, Observation, PastAction, Size
 
 __all__ = ["Event", "Performed", "Session"]
 
@@ -96,7 +96,7 @@ class Session:
         self._events: collections.deque[Event] = collections.deque(maxlen=EVENTS_KEPT)
         self._numbers = itertools.count(1)
         self._frames: collections.OrderedDict[int, npt.NDArray[np.uint8]] = collections.OrderedDict()
-        self._deeds: collections.deque[Deed] = collections.deque(maxlen=DEEDS_KEPT)
+        self._past_actions: collections.deque[PastAction] = collections.deque(maxlen=DEEDS_KEPT)
         self.touch()
 
     # Time.
@@ -149,9 +149,9 @@ class Session:
                 f"frame {number} is not kept any more", hint=f"the last {FRAMES_KEPT} are"
             ) from None
 
-    def deeds(self, most: int) -> tuple[Deed, ...]:
+    def past_actions(self, most: int) -> tuple[PastAction, ...]:
         """The last actions of people and programs, at most so many, the last one last."""
-        return tuple(self._deeds)[max(0, len(self._deeds) - most) :]
+        return tuple(self._past_actions)[max(0, len(self._past_actions) - most) :]
 
     # Acting.
 
@@ -171,7 +171,7 @@ class Session:
             step = desktop.last_step
             region = changed_box(before, after)
             target = self.seen.aimed_at(action) if self.seen is not None else ""
-            self._deeds.append(Deed(told, target, region is not None))
+            self._past_actions.append(PastAction(told, target, region is not None))
             return Performed(
                 self.keep(after),
                 region is not None,

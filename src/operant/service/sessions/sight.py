@@ -21,7 +21,7 @@ def see(session: Session, instruction: str, *, step: int, max_steps: int, with_t
     """Look; waits for an action that is under way."""
     with session.hands():
         desktop = session.desktop
-        history = session.deeds(step)
+        history = session.past_actions(step)
         session.seen = Observation(
             screen=desktop.frame(),
             instruction=instruction,

@@ -1,42 +1,42 @@
-"""Noticing that one goes round in circles, which an agent that always takes the likeliest action never leaves."""
+"""Detects loops that a greedy policy cannot escape."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from operant.types import Action, ActionKind, Deed
+from operant.types import Action, ActionKind, PastAction
 
-__all__ = ["goes_in_circles"]
+__all__ = ["is_looping"]
 
 NEAR = 0.004  # of the screen: points that are the same place
-LONGEST = 4  # actions of a circle
-TIMES = 3  # so often it must have been gone round
-PATIENCE = 6  # times that waiting for nothing is waiting
+LONGEST = 4  # actions of a loop
+TIMES = 3  # rounds that make a loop
+PATIENCE = 6  # waits in a row without an effect
 
 
-def goes_in_circles(history: Sequence[Deed], action: Action) -> bool:
-    """Whether this would only repeat what has led nowhere.
+def is_looping(history: Sequence[PastAction], action: Action) -> bool:
+    """Whether an action would only repeat what had no effect.
 
-    That is the action that has just changed nothing, or a circle of a few actions gone round for the third time.
-    Waiting is only one after a while: whoever waits expects the world to change by itself. One action over and over
-    that does change things, such as pressing a key, is none either.
+    That is the action that has just changed nothing, or the third round of a loop of two to four actions. A wait counts
+    only after ``PATIENCE`` waits, since programs take their time. One action over and over that changes the screen,
+    such as a key, is no loop.
     """
     if not history:
         return False
     if action.kind is ActionKind.WAIT:
         waits = history[-PATIENCE:]
         return len(waits) == PATIENCE and all(
-            deed.action.kind is ActionKind.WAIT and not deed.changed for deed in waits
+            one.action.kind is ActionKind.WAIT and not one.changed for one in waits
         )
     if not history[-1].changed and _alike(history[-1].action, action):
         return True
-    done = [deed.action for deed in history[-TIMES * LONGEST :]] + [action]
+    done = [one.action for one in history[-TIMES * LONGEST :]] + [action]
     for length in range(2, LONGEST + 1):
-        circle = done[-length:]
-        if len(done) < TIMES * length or all(_alike(one, circle[0]) for one in circle):
+        loop = done[-length:]
+        if len(done) < TIMES * length or all(_alike(one, loop[0]) for one in loop):
             continue
         rounds = [done[-(turn + 1) * length : len(done) - turn * length] for turn in range(1, TIMES)]
-        if all(_alike(one, other) for turn in rounds for one, other in zip(turn, circle, strict=True)):
+        if all(_alike(one, other) for turn in rounds for one, other in zip(turn, loop, strict=True)):
             return True
     return False
 
