@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from operant.errors import ResultsError
 from operant.rollout.frames import KEY_EVERY, FrameEncoder, decode_frame
-from operant.rollout.observations import HEADER, SIGNATURE, ObservationFile, ObservationWriter
+from operant.rollout.observations import BEGINNING, SIGNATURE, ObservationFile, ObservationWriter
 from operant.rollout.trees import TreeDecoder, TreeEncoder
 from operant.types import Action, Node, Observation, PastAction, Point, Window
 
@@ -143,17 +143,18 @@ def test_a_last_record_that_was_cut_off_is_left_out(tmp_path: Path, cut: int) ->
 
 
 def test_a_file_that_was_only_begun_has_no_observations(tmp_path: Path) -> None:
-    for size in (0, 3, len(SIGNATURE), len(SIGNATURE) + HEADER.size - 1):
+    for size in (0, 3, len(SIGNATURE), len(SIGNATURE) + BEGINNING - 1):
         path = tmp_path / str(size)
         path.write_bytes(write(tmp_path / "o", episode(1)).read_bytes()[:size])
         assert len(ObservationFile(path)) == 0
 
 
-@pytest.mark.parametrize("at", [0.3, 0.9])
-def test_damage_names_the_file_and_the_observation(tmp_path: Path, at: float) -> None:
+@pytest.mark.parametrize("at", [16, 18, 20, 25, 5_000, -1])
+def test_damage_names_the_file_and_the_observation(tmp_path: Path, at: int) -> None:
+    """In the width, the height, the flags, the checksum, the frame and the rest."""
     path = write(tmp_path / "o", episode(1))
     data = bytearray(path.read_bytes())
-    data[int(at * len(data))] ^= 255
+    data[at] ^= 255
     path.write_bytes(data)
     with pytest.raises(ResultsError, match="observation 0") as caught:
         list(ObservationFile(path).read(HEAD))

@@ -1,8 +1,8 @@
 """Everything that was observed in an episode, in one file that only grows.
 
 The file is a signature and one record for each observation: the first look, then what each step led to. A record is
-a header, the frame (``frames``) and the rest as JSON (``trees`` for the tree), each compressed, with a checksum over
-both. A writer that is killed leaves whole records and at most one that is cut off, which readers leave out.
+a header, a checksum, the frame (``frames``) and the rest as JSON (``trees`` for the tree), both compressed. A writer
+that is killed leaves whole records and at most one that is cut off, which readers leave out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["ObservationFile", "ObservationWriter"]
 
 SIGNATURE = b"OPERANT\x01"  # ends with the version of the file's layout
-HEADER = struct.Struct("<IIIHHB")  # bytes of the frame and of the rest, checksum, width, height, flags
+HEADER = struct.Struct("<IIHHB")  # bytes of the frame and of the rest, width, height, flags
+CHECKSUM = struct.Struct("<I")  # of the header, the frame and the rest; stands after the header
+BEGINNING = HEADER.size + CHECKSUM.size
 KEY_FRAME = 1
 LEVEL = 9  # of what is not a frame: little, and mostly text
 LARGEST_STATE = 256 << 20  # bytes; what says that it is larger is damaged
@@ -51,10 +53,10 @@ class ObservationWriter:
         frame = self._frames.encode(observation.screen)
         state = json.dumps(self._state(observation), separators=(",", ":")).encode()
         rest = self._compressor.compress(state)
-        checksum = zlib.crc32(rest, zlib.crc32(frame.data))
         flags = KEY_FRAME if frame.key else 0
-        header = HEADER.pack(len(frame.data), len(rest), checksum, frame.width, frame.height, flags)
-        self._file.write(header + frame.data + rest)
+        header = HEADER.pack(len(frame.data), len(rest), frame.width, frame.height, flags)
+        checksum = CHECKSUM.pack(zlib.crc32(rest, zlib.crc32(frame.data, zlib.crc32(header))))
+        self._file.write(b"".join((header, checksum, frame.data, rest)))
         self._file.flush()
 
     def close(self, *, sync: bool = False) -> None:
@@ -165,9 +167,9 @@ class ObservationFile:
 
     def _find_records(self) -> Iterator[int]:
         at, end = len(SIGNATURE), len(self._data)
-        while at + HEADER.size <= end:
+        while at + BEGINNING <= end:
             frame, state, *_ = HEADER.unpack_from(self._data, at)
-            following = at + HEADER.size + frame + state
+            following = at + BEGINNING + frame + state
             if following > end:
                 return  # cut off
             yield at
@@ -178,10 +180,10 @@ class ObservationFile:
 
     def _record(self, number: int) -> _Record:
         at = self._starts[number]
-        frame, state, checksum, width, height, flags = HEADER.unpack_from(self._data, at)
-        at += HEADER.size
-        data = self._data[at : at + frame + state]
-        if zlib.crc32(data) != checksum:
+        frame, state, width, height, flags = HEADER.unpack_from(self._data, at)
+        (checksum,) = CHECKSUM.unpack_from(self._data, at + HEADER.size)
+        data = self._data[at + BEGINNING : at + BEGINNING + frame + state]
+        if zlib.crc32(data, zlib.crc32(self._data[at : at + HEADER.size])) != checksum:
             raise ResultsError(f"{self.path}: observation {number} is damaged: its checksum is wrong")
         coded = CodedFrame(width, height, bool(flags & KEY_FRAME), bytes(data[:frame]))
         return _Record(coded, bytes(data[frame:]))

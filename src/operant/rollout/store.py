@@ -73,7 +73,7 @@ class EpisodeWriter:
             WAITING_FRAMES
         )
         self._thread: threading.Thread | None = None
-        self._failure: OSError | None = None
+        self._failure: Exception | None = None
 
     def begin(self, task: Task) -> None:
         self._header |= {
@@ -157,7 +157,7 @@ class EpisodeWriter:
 
     def _put(self, observation: Observation, picture: Path | None, step: Step | None) -> None:
         if self._failure is not None:
-            raise self._problem(self._failure)
+            raise self._problem(self._failure) from self._failure
         self._jobs.put((observation, picture, step))
 
     def _drain(self) -> None:
@@ -166,12 +166,12 @@ class EpisodeWriter:
             self._thread.join()
             self._thread = None
         if self._failure is not None:
-            raise self._problem(self._failure)
+            raise self._problem(self._failure) from self._failure
 
     def _work(self) -> None:
         try:
             self._write_all()
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - raised in the thread that plays
             self._failure = error
             while self._jobs.get() is not None:
                 pass  # the episode must not wait for room in the queue
@@ -202,7 +202,7 @@ class EpisodeWriter:
         except OSError as error:
             raise self._problem(error) from error
 
-    def _problem(self, error: OSError) -> ResultsError:
+    def _problem(self, error: Exception) -> ResultsError:
         return ResultsError(f"{self.directory} can't be written: {error}", hint="choose another --result-dir")
 
 
