@@ -31,6 +31,7 @@ SOURCES = (
     "operant.agents.hierarchical.progress",
     "operant.agents.hierarchical.rows",
     "operant.agents.hierarchical.words",
+    "operant.desktop.decorations",
     "operant.envs.observations",
     "operant.envs.screens",
     "operant.types",
