@@ -53,7 +53,7 @@ GTK_4 = Toolkit(
     "gtk4",
     "GTK 4",
     ("libgtk-4.so",),
-    # Without OpenGL it would try three renderers in turn: 1 s of every start.
+    # Where there is no OpenGL, its own choice of a renderer takes 1 to 2 s of every start.
     environment={"GSK_RENDERER": "cairo", "GTK_A11Y": "atspi"},
     home={".config/gtk-4.0/settings.ini": _ini(_SETTINGS)},
     advice="GTK 4 before 4.8 shows few widgets; a newer release of the program's toolkit shows more",
