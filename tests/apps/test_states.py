@@ -19,7 +19,7 @@ from operant.apps.view import View
 from operant.apps.viewnior import ShownPicture
 from operant.apps.xarchiver import OpenArchive
 from operant.desktop.sandbox import SandboxDesktop
-from operant.tasks.suites.core.documents import pdf
+from operant.tasks.pdf import pdf
 from operant.types import Action
 
 
@@ -79,8 +79,10 @@ def test_the_archive_manager_lists_what_is_in_an_archive(desktop: SandboxDesktop
     desktop.reset()
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("notes/one.txt", "1")
-        archive.writestr("two.txt", "2")
+        for name in ("notes/one.txt", "two.txt"):
+            member = zipfile.ZipInfo(name)
+            member.external_attr = 0o100644 << 16  # it lists only members with the mode of a file
+            archive.writestr(member, name)
     desktop.files.write("box.zip", made.getvalue())
     shown = opened(desktop, "xarchiver", "box.zip")
     assert isinstance(shown, OpenArchive)

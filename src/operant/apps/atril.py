@@ -32,6 +32,7 @@ __all__ = [
     "copy_all",
     "defaults_saved",
     "document_opened",
+    "menus_closed",
     "page_shown",
     "search_closed",
     "swapped",
@@ -187,12 +188,12 @@ def search_closed() -> Goal:
 
 
 def chosen(menu: str, entry: str, role: str, name: str) -> Goal:
-    """An entry of a menu was chosen, which a widget of that role and name shows; the menu is closed."""
+    """An entry of a menu was chosen, which a widget of that role and name shows."""
+    return Goal(lambda view: view.widget(role, name) is not None, lambda view: _choose(view, menu, entry))
 
-    def act(view: View) -> Action:
-        return ESCAPE if view.widget(role, name) is not None else _choose(view, menu, entry)
 
-    return Goal(lambda view: view.widget(role, name) is not None and _open_menu(view) is None, act)
+def menus_closed() -> Goal:
+    return Goal(lambda view: _grounded(view) is None, lambda view: _grounded(view) or Action.wait())
 
 
 def defaults_saved(entries: tuple[str, ...]) -> Goal:

@@ -111,19 +111,21 @@ def _leafed(name: str) -> Move:
 
 def _path_opened(path: str) -> Move:
     """Open a picture with the dialog; a slash opens its location field."""
-    name = path.rpartition("/")[2]
+    entry, name = Action.type(path + "\n"), path.rpartition("/")[2]
 
     def attempt(view: View) -> Action | None:
         if unread(view, NAME):
             return Action.wait()
         now, asked = _shown(view), _dialog(view)
         if asked is not None:
+            if view.last == entry:
+                return Action.wait()  # the dialog takes a moment to go, and says the same until then
             field = asked.find("text")
             if field is not None and field.text == path:
                 return once(view, Action.key("enter"))
             if field is not None and field.text and not all_selected(view, field):
                 return SELECT_ALL
-            return once(view, Action.type(path + "\n"))
+            return entry
         if now is not None and now.name == name:
             return None
         if now is not None and now.changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ __all__ = [
 
 NAME = "xarchiver"
 SIZE = (720, 430)
+DOUBLE_CLICK_S = 0.3  # two clicks within a quarter of a second are a double click for it, however far apart
 DIALOGS = ("dialog", "alert", "file chooser")
 
 
@@ -132,6 +134,14 @@ def _clear_way(view: View) -> Action | None:
     return raise_it(view, window) if away else None
 
 
+def _click(view: View, cell: Node, **more: object) -> Action:
+    """Click a row, not so soon after another click that the two are taken for a double click."""
+    action = once(view, view.click(cell, **more))
+    if action.point is not None and view.last is not None and view.last.point is not None:
+        time.sleep(DOUBLE_CLICK_S)
+    return action
+
+
 def _enter(folder: str) -> Move:
     """Show a folder of the archive (or its root)."""
 
@@ -141,7 +151,7 @@ def _enter(folder: str) -> Move:
         if _location(view) != "":
             return _button("Root")(view)
         item = _members(view).get(folder)
-        return Action.wait() if item is None else once(view, view.click(item, clicks=2))
+        return Action.wait() if item is None else _click(view, item, clicks=2)
 
     return attempt
 
@@ -159,7 +169,7 @@ def _choose(names: Callable[[View], Sequence[str]]) -> Move:
         wrong = [name for name in chosen if name not in wanted]
         missing = next(name for name in wanted if wrong or name not in chosen)
         more = {"modifiers": ("ctrl",)} if chosen and not wrong else {}
-        return once(view, view.click(shown[missing], **more))
+        return _click(view, shown[missing], **more)
 
     return attempt
 
@@ -201,26 +211,29 @@ def _pick_to_add(folder: str, name: str) -> Move:
             return None
         listed = _rows(shown)
         if name not in listed:
-            return once(view, view.click(listed[folder], clicks=2)) if folder in listed else Action.wait()
+            return _click(view, listed[folder], clicks=2) if folder in listed else Action.wait()
         marked = "selected" in listed[name].states
-        return (_button("Add", "Add files")(view) if marked else None) or once(view, view.click(listed[name]))
+        return (_button("Add", "Add files")(view) if marked else None) or _click(view, listed[name])
 
     return attempt
 
 
 def _path_given(title: str, path: str) -> Move:
     """While a file chooser is open: type a path. A slash opens its location field."""
+    entry = Action.type(path + "\n")
 
     def attempt(view: View) -> Action | None:
         shown = _popup(view, title)
         if shown is None:
             return None
+        if view.last == entry:
+            return Action.wait()  # the dialog takes a moment to go, and says the same until then
         field = next((one for one in shown.walk() if one.role == "text" and one.box is not None), None)
         if field is not None and field.text == path:
             return once(view, Action.key("enter"))
         if field is not None and field.text and not all_selected(view, field):
             return SELECT_ALL
-        return once(view, Action.type(path + "\n"))
+        return entry
 
     return attempt
 

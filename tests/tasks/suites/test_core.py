@@ -105,3 +105,20 @@ def test_the_oracle_solves_it_and_it_is_not_solved_before(
         assert not last_try, (
             f"{task.instruction}: {result.outcome.value}, {result.active_steps} active steps: {result.why}"
         )
+
+
+@pytest.mark.x11
+@pytest.mark.parametrize(
+    ("name", "seed"), [("core/windows-side-by-side-v1", 777), ("core/archives-delete-two-v1", 1005)]
+)
+def test_the_oracle_solves_instances_on_which_it_failed(
+    name: str, seed: int, desktop: SandboxDesktop
+) -> None:
+    """Two windows that covered each other's title bars; two clicks that Xarchiver took for a double click."""
+    task = next(template for template in CORE if template.id == name).instance(seed, "heldout")
+    desktop.reset()
+    environment = TaskEnvironment(desktop, with_windows=False)
+    environment.begin(task)
+    result = run_episode(make_agent("oracle"), environment, task, prepared=True)
+    assert result.success, result.why
+    assert result.steps <= 10

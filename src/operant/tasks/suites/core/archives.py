@@ -2,46 +2,115 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Answer, AnyOf, Criterion, ProcessRunning, WindowTitle
+from operant.apps import xarchiver
+from operant.apps.moves import Goal
+from operant.apps.view import HOME, View
+from operant.tasks.changes import Change, Disk, answered
+from operant.tasks.criteria import AllOf, AnyOf, CommandOutput, Criterion, ProcessRunning, WindowTitle
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.archives_view import (
-    SIZE,
-    Archiver,
-    added,
-    archive_open,
-    clear_way,
-    contains,
-    deleted,
-    enter,
-    extracted,
-    location,
-    packed,
-)
 from operant.tasks.suites.core.files_view import (
-    HOME,
     PARENTS,
     FileManager,
-    Goal,
-    Goals,
-    answer,
     files_in,
     holds,
     joined,
-    once,
     opened_with,
+    says_name,
     stems,
-    steps,
 )
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
 __all__ = ["TEMPLATES"]
+
+REGULAR = 0o100644 << 16
+LISTING = """import sys, zipfile
+names = zipfile.ZipFile(sys.argv[1]).namelist()
+print("\\n".join(sorted(name for name in names if name[-1] != "/")))
+"""
+
+
+def packed(names: Sequence[str]) -> bytes:
+    """A zip archive of files that say their names; Xarchiver lists only members with the mode of a file."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            member = zipfile.ZipInfo(name, (2024, 3, 1, 12, 0, 0))
+            member.create_system, member.external_attr = 3, REGULAR
+            archive.writestr(member, said(name))
+    return made.getvalue()
+
+
+def said(name: str) -> str:
+    """What a member of an archive says."""
+    return says_name(name.rpartition("/")[2])
+
+
+def contains(path: str, names: Sequence[str]) -> Criterion:
+    """Exactly these files are in a zip archive, and each says its name."""
+    listing = CommandOutput(command=["python3", "-I", "-c", LISTING, path], equals="\n".join(sorted(names)))
+    texts = [CommandOutput(command=["unzip", "-p", path, name], equals=said(name)) for name in names]
+    return AllOf(of=(listing, *texts))
+
+
+def mixed(draw: Draw, counts: Sequence[int]) -> list[str]:
+    """As many names as one of these counts, of texts and tables."""
+    return [f"{stem}.{draw.choice(('txt', 'csv'))}" for stem in stems(draw, draw.choice(counts))]
+
+
+def without(names: Sequence[str], *gone: str) -> list[str]:
+    return [name for name in names if name not in gone]
+
+
+class Archiver(Template):
+    """What tasks of the archive manager have in common: archives on the disk, one of them open or none."""
+
+    apps: ClassVar[tuple[str, ...]] = ("xarchiver",)
+    is_open: ClassVar[bool] = True
+
+    def archives(self, p: Params) -> Mapping[str, Sequence[str]]:
+        """Archives and what is in them."""
+        return {p.path: p.names}
+
+    def folders(self, p: Params) -> Mapping[str, Sequence[str]]:
+        """Folders and the files in them."""
+        return {}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [
+            *(WriteFile.of_bytes(path, packed(names)) for path, names in self.archives(p).items()),
+            *(step for folder, names in self.folders(p).items() for step in files_in(folder, names)),
+            Launch(command=["xarchiver", p.path] if self.is_open else ["xarchiver"], place=p.place),
+        ]
+
+
+def extracted(names: Sequence[str], target: str) -> Change:
+    """Members of the archive's root are unpacked into a folder, and stay in the archive."""
+
+    def effect(disk: Disk) -> None:
+        for name in names:
+            disk.write(f"{target}/{name}", said(name))
+
+    return Change(xarchiver.extracted({name: said(name) for name in names}, target), effect)
+
+
+def deleted(path: str, folder: str, *names: str) -> Change:
+    return Change(xarchiver.deleted(path, folder, *names))
+
+
+def added(path: str, folder: str, name: str) -> Change:
+    return Change(xarchiver.added(path, folder, name))
+
+
+def holding(path: str, names: Sequence[str]) -> Change:
+    """What an archive holds after all changes."""
+    return Change(holds=[contains(path, names)])
 
 
 class ExtractAll(Archiver):
@@ -63,26 +132,23 @@ class ExtractAll(Archiver):
             "stem": archive,
             "out": f"{folder}/{target}",
             "target": f"{HOME}/{folder}/{target}",
-            "names": [
-                f"{stem}.{draw.choice(('txt', 'csv'))}" for stem in stems(draw, draw.choice((3, 4, 5)))
-            ],
-            "place": draw.place(*SIZE),
+            "names": mixed(draw, (3, 4, 5)),
+            "place": draw.place(*xarchiver.SIZE),
         }
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return [WriteFile.of_bytes(p.path, packed(p.names)), *files_in(p.out, [])]
+    def folders(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.out: []}
 
-    def success(self, p: Params) -> Criterion:
+    def changes(self, p: Params) -> Sequence[Change]:
         # By itself Xarchiver puts several files into a folder named after the archive; both are right.
-        return AnyOf(of=(holds(p.out, p.names), holds(f"{p.out}/{p.stem}", p.names)))
-
-    def oracle(self, p: Params) -> Oracle:
-        plain = extracted("", p.names, p.out, everything=True)
+        files = {name: said(name) for name in p.names}
+        goals = [xarchiver.extracted(files, out, everything=True) for out in (p.out, f"{p.out}/{p.stem}")]
 
         def done(view: View) -> bool:
-            return plain.done(view) or extracted("", p.names, f"{p.out}/{p.stem}").done(view)
+            return any(goal.done(view) for goal in goals)
 
-        return Goals([Goal(done, plain.act)])
+        either = AnyOf(of=(holds(p.out, p.names), holds(f"{p.out}/{p.stem}", p.names)))
+        return [Change(Goal(done, goals[0].act), holds=[either])]
 
 
 class CountInFolder(Archiver):
@@ -109,18 +175,11 @@ class CountInFolder(Archiver):
             "names": names,
             "inner": folders[chosen],
             "count": counts[chosen],
-            "place": draw.place(*SIZE),
+            "place": draw.place(*xarchiver.SIZE),
         }
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return [WriteFile.of_bytes(p.path, packed(p.names))]
-
-    def success(self, p: Params) -> Criterion:
-        return Answer(text=str(p.count), numeric=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        look = Goal(lambda view: location(view) == p.inner, steps(clear_way, enter(p.inner)))
-        return Goals([look], answer(str(p.count)))
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(xarchiver.folder_shown(p.inner)), answered(str(p.count), numeric=True)]
 
 
 class ExtractOne(Archiver):
@@ -128,6 +187,7 @@ class ExtractOne(Archiver):
     skill = "dialog"
     family = "unpacking"
     difficulty = Difficulty.MEDIUM
+    is_open = False
     instructions = (
         "Open the archive {archive} and extract only the file {name} from it to {target}.",
         "Take {name} out of the archive {archive}: extract it, and nothing else, to {target}.",
@@ -136,7 +196,7 @@ class ExtractOne(Archiver):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         archive, target, other = draw.words(3, "topics")
         folder = draw.choice(PARENTS)
-        names = [f"{stem}.{draw.choice(('txt', 'csv'))}" for stem in stems(draw, draw.choice((4, 5, 6)))]
+        names = mixed(draw, (4, 5, 6))
         return {
             "archive": f"{HOME}/{folder}/{archive}.zip",
             "path": f"{folder}/{archive}.zip",
@@ -145,22 +205,17 @@ class ExtractOne(Archiver):
             "target": f"{HOME}/{folder}/{target}",
             "names": names,
             "name": draw.choice(names),
-            "place": draw.place(*SIZE),
+            "place": draw.place(*xarchiver.SIZE),
         }
 
-    def setup(self, p: Params) -> Sequence[SetupStep]:
-        return [
-            WriteFile.of_bytes(p.path, packed(p.names)),
-            WriteFile.of_bytes(p.decoy, packed(p.names[:2])),
-            *files_in(p.out, []),
-            Launch(command=["xarchiver"], place=p.place),
-        ]
+    def archives(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.path: p.names, p.decoy: p.names[:2]}
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(holds(p.out, [p.name]), contains(p.path, p.names)))
+    def folders(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.out: []}
 
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([archive_open(p.path), extracted("", [p.name], p.out)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(xarchiver.opened(p.path)), extracted([p.name], p.out), holding(p.path, p.names)]
 
 
 class DeleteTwo(Archiver):
@@ -170,8 +225,7 @@ class DeleteTwo(Archiver):
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Delete two files from this archive: {file_a} in the folder {a} and {file_b} in the folder {b}.",
-        "The archive should no longer hold {file_a} (in its folder {a}) nor {file_b} (in {b}). "
-        "Delete them from it.",
+        "The archive should no longer hold {file_a} (in its folder {a}) nor {file_b} (in {b}). Delete them from it.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -185,18 +239,12 @@ class DeleteTwo(Archiver):
             "b": b,
             "file_a": f"{nouns[draw.choice((0, 1, 2))]}.txt",
             "file_b": f"{nouns[draw.choice((3, 4, 5))]}.txt",
-            "place": draw.place(*SIZE),
+            "place": draw.place(*xarchiver.SIZE),
         }
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return [WriteFile.of_bytes(p.path, packed(p.names))]
-
-    def success(self, p: Params) -> Criterion:
-        gone = (f"{p.a}/{p.file_a}", f"{p.b}/{p.file_b}")
-        return contains(p.path, [name for name in p.names if name not in gone])
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([deleted(p.path, p.a, p.file_a), deleted(p.path, p.b, p.file_b)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        left = without(p.names, f"{p.a}/{p.file_a}", f"{p.b}/{p.file_b}")
+        return [deleted(p.path, p.a, p.file_a), deleted(p.path, p.b, p.file_b), holding(p.path, left)]
 
 
 class ReplaceFile(Archiver):
@@ -207,8 +255,7 @@ class ReplaceFile(Archiver):
     unseen = True
     instructions = (
         "Add the file {new} of the folder {folder} to this archive, and delete {old} from the archive.",
-        "In this archive, {old} is out of date. Delete it there and add {new}, which lies in the "
-        "folder {folder}.",
+        "In this archive, {old} is out of date. Delete it there and add {new}, which lies in the folder {folder}.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -222,17 +269,15 @@ class ReplaceFile(Archiver):
             "new": new,
             "names": names,
             "old": draw.choice(names),
-            "place": draw.place(*SIZE),
+            "place": draw.place(*xarchiver.SIZE),
         }
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return [WriteFile.of_bytes(p.path, packed(p.names)), *files_in(p.folder, [p.new, *p.names[:2]])]
+    def folders(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.folder: [p.new, *p.names[:2]]}
 
-    def success(self, p: Params) -> Criterion:
-        return contains(p.path, [p.new, *(name for name in p.names if name != p.old)])
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([added(p.path, p.folder, p.new), deleted(p.path, "", p.old)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        left = [p.new, *without(p.names, p.old)]
+        return [added(p.path, p.folder, p.new), deleted(p.path, "", p.old), holding(p.path, left)]
 
 
 class UnpackAndOpen(FileManager):
@@ -242,10 +287,8 @@ class UnpackAndOpen(FileManager):
     family = "unpacking"
     difficulty = Difficulty.MEDIUM
     instructions = (
-        "Unpack the archive {archive} into {target}, close the archive manager, and open the text "
-        "{name} that was in it.",
-        "Extract everything in {archive} to {target}. Then close the archive manager and open the "
-        "extracted file {name}.",
+        "Unpack the archive {archive} into {target}, close the archive manager, and open the text {name} that was in it.",
+        "Extract everything in {archive} to {target}. Then close the archive manager and open the extracted file {name}.",
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -267,37 +310,24 @@ class UnpackAndOpen(FileManager):
         archive = WriteFile.of_bytes(f"{p.folder}/{p.archive}", packed(p.names))
         return [archive, *files_in(p.out, [])]
 
-    def success(self, p: Params) -> Criterion:
-        inner = f"{p.out}/{p.inner}"
-        files = [name.rpartition("/")[2] for name in p.names]
-        shown = WindowTitle(title=self.title(p), wm_class="Mousepad", exact=True)
-        closed = ProcessRunning(name="xarchiver", running=False)
-        return AllOf(of=(holds(inner, files), shown, closed))
-
-    def oracle(self, p: Params) -> Oracle:
-        unpacked = extracted("", p.names, p.out, everything=True)
+    def changes(self, p: Params) -> Sequence[Change]:
+        inner, title = f"{p.out}/{p.inner}", f"~/{p.out}/{p.inner}/{p.name} - Mousepad"
+        unpacked = xarchiver.extracted({name: said(name) for name in p.names}, p.out, everything=True)
         archiver = opened_with(p.folder, p.archive, "xarchiver", "xarchiver")
-
-        def archive_shown(view: View) -> bool:
-            return view.window(f"{p.archive} - xarchiver") is not None
+        reader = opened_with(inner, p.name, title, "mousepad")
 
         def unpack(view: View) -> Action:
-            return unpacked.act(view) if archive_shown(view) else archiver.act(view)
+            shown = view.window(f"{p.archive} - xarchiver") is not None
+            return unpacked.act(view) if shown else archiver.act(view)
 
-        def close(view: View) -> Action:
-            return steps(clear_way, lambda view: once(view, Action.key("ctrl", "q")))(view)
-
-        return Goals(
-            [
-                Goal(unpacked.done, unpack),
-                Goal(lambda view: view.window(wm_class="Xarchiver") is None, close),
-                opened_with(f"{p.out}/{p.inner}", p.name, self.title(p), "mousepad"),
-            ]
-        )
-
-    @staticmethod
-    def title(p: Params) -> str:
-        return f"~/{p.out}/{p.inner}/{p.name} - Mousepad"
+        files = holds(inner, [name.rpartition("/")[2] for name in p.names])
+        closed = ProcessRunning(name="xarchiver", running=False)
+        shown = WindowTitle(title=title, wm_class="Mousepad", exact=True)
+        return [
+            Change(Goal(unpacked.done, unpack), holds=[files]),
+            Change(xarchiver.closed(), holds=[closed]),
+            Change(Goal(reader.done, reader.act), holds=[shown]),
+        ]
 
 
 class UpdateArchive(Archiver):
@@ -305,12 +335,11 @@ class UpdateArchive(Archiver):
     skill = "navigate"
     family = "packing"
     difficulty = Difficulty.HARD
+    is_open = False
     instructions = (
-        "Bring the archive {archive} up to date: open it, add the files {listed} of the folder "
-        "{folder}, and delete "
+        "Bring the archive {archive} up to date: open it, add the files {listed} of the folder {folder}, and delete "
         "{old_a} and {old_b} from it.",
-        "Open the archive {archive}. Add {listed}, which lie in the folder {folder}. Then delete "
-        "{old_a} and {old_b} "
+        "Open the archive {archive}. Add {listed}, which lie in the folder {folder}. Then delete {old_a} and {old_b} "
         "from the archive.",
     )
 
@@ -332,24 +361,23 @@ class UpdateArchive(Archiver):
             "listed": joined(chosen),
             "old_a": old_a,
             "old_b": old_b,
-            "place": draw.place(*SIZE),
+            "place": draw.place(*xarchiver.SIZE),
         }
 
-    def setup(self, p: Params) -> Sequence[SetupStep]:
+    def archives(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.path: p.packed, p.decoy: p.packed[:2]}
+
+    def folders(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.folder: p.loose}
+
+    def changes(self, p: Params) -> Sequence[Change]:
+        left = without(p.packed, p.old_a, p.old_b)
         return [
-            WriteFile.of_bytes(p.path, packed(p.packed)),
-            WriteFile.of_bytes(p.decoy, packed(p.packed[:2])),
-            *files_in(p.folder, p.loose),
-            Launch(command=["xarchiver"], place=p.place),
+            Change(xarchiver.opened(p.path), holds=[holds(p.folder, p.loose)]),
+            *(added(p.path, p.folder, name) for name in p.chosen),
+            deleted(p.path, "", p.old_a, p.old_b),
+            holding(p.path, [*left, *p.chosen]),
         ]
-
-    def success(self, p: Params) -> Criterion:
-        left = [name for name in p.packed if name not in (p.old_a, p.old_b)]
-        return AllOf(of=(contains(p.path, [*left, *p.chosen]), holds(p.folder, p.loose)))
-
-    def oracle(self, p: Params) -> Oracle:
-        adding = [added(p.path, p.folder, name) for name in p.chosen]
-        return Goals([archive_open(p.path), *adding, deleted(p.path, "", p.old_a, p.old_b)])
 
 
 class MoveBetweenArchives(Archiver):
@@ -358,11 +386,9 @@ class MoveBetweenArchives(Archiver):
     family = "changing"
     difficulty = Difficulty.HARD
     instructions = (
-        "Move {a} and {b} from this archive to the archive {other}: extract them to {target}, delete "
-        "them here, open "
+        "Move {a} and {b} from this archive to the archive {other}: extract them to {target}, delete them here, open "
         "{other} and add both from the folder {folder}.",
-        "{a} and {b} are in the wrong archive. Extract them to {target} and delete them from this "
-        "archive, then open "
+        "{a} and {b} are in the wrong archive. Extract them to {target} and delete them from this archive, then open "
         "{other} and add them there from the folder {folder}.",
     )
 
@@ -381,32 +407,25 @@ class MoveBetweenArchives(Archiver):
             "there": names[5:],
             "a": a,
             "b": b,
-            "place": draw.place(*SIZE),
+            "place": draw.place(*xarchiver.SIZE),
         }
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
+    def archives(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.path: p.here, p.second: p.there}
+
+    def folders(self, p: Params) -> Mapping[str, Sequence[str]]:
+        return {p.folder: []}
+
+    def changes(self, p: Params) -> Sequence[Change]:
+        pair = [p.a, p.b]
         return [
-            WriteFile.of_bytes(p.path, packed(p.here)),
-            WriteFile.of_bytes(p.second, packed(p.there)),
-            *files_in(p.folder, []),
+            extracted(pair, p.folder),
+            deleted(p.path, "", *pair),
+            Change(xarchiver.opened(p.second)),
+            *(added(p.second, p.folder, name) for name in pair),
+            holding(p.path, without(p.here, *pair)),
+            holding(p.second, [*p.there, *pair]),
         ]
-
-    def success(self, p: Params) -> Criterion:
-        left = [name for name in p.here if name not in (p.a, p.b)]
-        return AllOf(
-            of=(contains(p.path, left), contains(p.second, [*p.there, p.a, p.b]), holds(p.folder, [p.a, p.b]))
-        )
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals(
-            [
-                extracted("", [p.a, p.b], p.folder),
-                deleted(p.path, "", p.a, p.b),
-                archive_open(p.second),
-                added(p.second, p.folder, p.a),
-                added(p.second, p.folder, p.b),
-            ]
-        )
 
 
 TEMPLATES: tuple[type[Template], ...] = (

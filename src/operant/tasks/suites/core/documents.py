@@ -3,58 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from operant.apps.moves import SELECT_ALL, Milestone, Milestones
-from operant.apps.view import View
-from operant.tasks.criteria import (
-    Accessible,
-    AllOf,
-    Answer,
-    Criterion,
-    FileEquals,
-    Not,
-    Setting,
-    WindowAbsent,
-)
+from operant.apps import atril, mousepad_notes
+from operant.tasks.changes import Change, Scope, answered
+from operant.tasks.criteria import Accessible, Criterion, FileEquals, Not, Setting, WindowAbsent
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.setup import Launch, SetupStep
+from operant.tasks.pdf import pdf
+from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core import editor_desk as editor
-from operant.tasks.suites.core.documents_desk import (
-    CORNERS,
-    PROGRAM,
-    SAVE_DEFAULTS,
-    VIEWS,
-    Viewer,
-    choose,
-    default,
-    entry_of,
-    grounded,
-    on_page,
-    open_menu,
-    opened,
-    pdf,
-    price_list,
-    search_entry,
-    to_page,
-    to_word,
-    uncovered,
-    viewer_starting,
-    with_word,
-)
+from operant.tasks.suites.core.notes import pasted
 from operant.tasks.template import Params, Template
-from operant.types import Action, ActionKind, Difficulty
+from operant.types import Difficulty
 
 __all__ = ["TEMPLATES"]
+
+WINDOW = (740, 600)
+#: Four windows side by side: x, y, width, height.
+CORNERS = ((8, 30, 620, 340), (644, 30, 620, 340), (8, 424, 620, 340), (644, 424, 620, 340))
+
+
+class Viewer(Template):
+    """The viewer shows ``p.open``, a whole page at a time; ``p.files`` lie in HOME."""
+
+    apps: ClassVar[tuple[str, ...]] = ("atril",)
+    family = "pages"
+    difficulty = Difficulty.EASY
+    sizing: ClassVar[str] = "fit-page"
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        return [*self.prepared(p), Launch(command=["atril", p.open], place=p.place)]
+
+    def prepared(self, p: Params) -> list[SetupStep]:
+        shown = (
+            f"[org/mate/atril/default]\nsizing-mode='{self.sizing}'\ncontinuous=false\nshow-sidebar=false\n"
+        )
+        written = [WriteFile(path=path, text=text) for path, text in p.files.items()]
+        return [*written, WriteFile(path=atril.KEYFILE, text=shown)]
+
+
+def price_list(draw: Draw, count: int) -> tuple[str, list[int]]:
+    """A document with one offer a page, and the prices."""
+    prices = draw.numbers(count, 100, 999)
+    nouns = draw.words(3, "products")
+    pages = [
+        [
+            f"Offer for {draw.word('names')}",
+            draw.choice(nouns),
+            f"Price: {price}",
+            f"Delivery: {draw.word('cities')}",
+        ]
+        for price in prices
+    ]
+    return pdf(pages), prices
+
+
+def with_word(draw: Draw) -> dict[str, Any]:
+    """A document one page of which mentions a word."""
+    word, *others = draw.words(6, "nouns")
+    file = f"{draw.word('adjectives')}-{draw.word('topics')}.pdf"
+    count = draw.choice(range(8, 15))
+    page = draw.choice(range(3, count + 1))
+    pages = [
+        [f"Part {number}", f"The {draw.choice(others)} of {draw.word('names')}", f"in {draw.word('cities')}"]
+        for number in range(1, count + 1)
+    ]
+    pages[page - 1][1] = f"The {word} of {draw.word('names')}"
+    which = {"file": file, "word": word, "page": page, "count": count}
+    return {**which, "files": {file: pdf(pages)}, **opened(draw, file)}
+
+
+def opened(draw: Draw, file: str) -> dict[str, Any]:
+    return {"open": file, "place": draw.place(*WINDOW)}
+
+
+def on_page(page: int, count: int, window: str | None = None) -> Criterion:
+    """The label beside the page's number says what is shown, the entry only what was typed."""
+    return Accessible(app="atril", role="label", name=f"({page} of {count})", window=window)
 
 
 class GoToPage(Viewer):
     id = "core/documents-go-to-page-v1"
     skill = "navigate"
-    family = "pages"
-    difficulty = Difficulty.EASY
     instructions = ("Go to page {page} of {file}.", "Show me page {page} of the document {file}.")
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -64,18 +94,13 @@ class GoToPage(Viewer):
         files = {file: price_list(draw, count)[0], other: price_list(draw, 3)[0]}
         return {"file": file, "page": page, "count": count, "files": files, **opened(draw, file)}
 
-    def success(self, p: Params) -> Criterion:
-        return on_page(p.page, p.count)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Milestones([to_page(p.page, p.count)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(atril.page_shown(p.page, p.count), holds=[on_page(p.page, p.count)])]
 
 
 class FindWord(Viewer):
     id = "core/documents-find-word-v1"
     skill = "search"
-    family = "pages"
-    difficulty = Difficulty.EASY
     instructions = (
         "Find the page of {file} that mentions {word} and show it.",
         "Search {file} for the word {word}, and stay on the page where it is.",
@@ -84,18 +109,13 @@ class FindWord(Viewer):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         return with_word(draw)
 
-    def success(self, p: Params) -> Criterion:
-        return on_page(p.page, p.count)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Milestones([to_word(p.word, p.page, p.count)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(atril.word_found(p.word, p.page, p.count), holds=[on_page(p.page, p.count)])]
 
 
 class ReadPrice(Viewer):
     id = "core/documents-read-price-v1"
     skill = "read"
-    family = "pages"
-    difficulty = Difficulty.EASY
     unseen = True
     instructions = (
         "Which price is on page {page} of {file}? Answer with the number.",
@@ -110,19 +130,15 @@ class ReadPrice(Viewer):
         which = {"file": file, "page": page, "count": count, "price": prices[page - 1]}
         return {**which, "files": {file: text}, **opened(draw, file)}
 
-    def success(self, p: Params) -> Criterion:
-        return Answer(text=str(p.price), numeric=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        answer = Action(ActionKind.ANSWER, text=str(p.price))
-        return Milestones([to_page(p.page, p.count)], finish=answer)
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(atril.page_shown(p.page, p.count)), answered(str(p.price), numeric=True)]
 
 
 class SaveCopy(Viewer):
     id = "core/documents-save-copy-v1"
     skill = "dialog"
     family = "files"
-    difficulty = Difficulty.EASY
+    scope: ClassVar[Scope] = "files"
     instructions = ("Save a copy of {file} as {copy}.", "{file} is open. Save it under the name {copy}, too.")
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -130,11 +146,10 @@ class SaveCopy(Viewer):
         files = {file: price_list(draw, 4)[0], other: price_list(draw, 3)[0]}
         return {"file": file, "copy": copy, "files": files, **opened(draw, file)}
 
-    def success(self, p: Params) -> Criterion:
-        return editor.files_say(p.files, {p.copy: p.files[p.file]})
-
-    def oracle(self, p: Params) -> Oracle:
-        return SavingCopy(p.copy, p.files[p.file])
+    def changes(self, p: Params) -> Sequence[Change]:
+        content = p.files[p.file]
+        goal = atril.copied_to(p.copy, content)
+        return [Change(goal, effect=lambda disk: disk.write(p.copy, content))]
 
 
 class Prepare(Viewer):
@@ -152,14 +167,21 @@ class Prepare(Viewer):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         return with_word(draw)
 
-    def success(self, p: Params) -> Criterion:
-        wide = Accessible(app=PROGRAM, role="combo box", name="Fit Width")
-        pane = Accessible(app=PROGRAM, role="toggle button", name="Thumbnails")
-        searching = Accessible(app=PROGRAM, role="label", name="Find:")
-        return AllOf(of=(on_page(p.page, p.count), wide, pane, Not(of=searching)))
+    def changes(self, p: Params) -> Sequence[Change]:
+        searching = Accessible(app="atril", role="label", name="Find:")
+        return [
+            Change(atril.word_found(p.word, p.page, p.count), holds=[on_page(p.page, p.count)]),
+            Change(atril.search_closed(), holds=[Not(of=searching)]),
+            in_menu("Fit Width", "combo box", "Fit Width"),
+            in_menu("Side Pane", "toggle button", "Thumbnails"),
+            Change(atril.menus_closed()),
+        ]
 
-    def oracle(self, p: Params) -> Oracle:
-        return Preparing(to_word(p.word, p.page, p.count))
+
+def in_menu(entry: str, role: str, name: str) -> Change:
+    """An entry of the View menu is chosen; a widget shows it."""
+    shown = Accessible(app="atril", role=role, name=name)
+    return Change(atril.chosen("View", entry, role, name), holds=[shown])
 
 
 class ViewDefaults(Viewer):
@@ -177,21 +199,17 @@ class ViewDefaults(Viewer):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         file, other = editor.file_names(draw, 2, "pdf")
-        a, b, c = draw.sample(sorted(VIEWS), 3)
+        a, b, c = draw.sample(sorted(atril.VIEWS), 3)
         files = {file: price_list(draw, 6)[0], other: price_list(draw, 3)[0]}
         return {"file": file, "a": a, "b": b, "c": c, "files": files, **opened(draw, file)}
 
-    def success(self, p: Params) -> Criterion:
+    def changes(self, p: Params) -> Sequence[Change]:
         wanted = (p.a, p.b, p.c)
-        return AllOf(
-            of=tuple(
-                Setting(schema="org.mate.Atril.Default", key=key, equals=entry in wanted)
-                for entry, key in VIEWS.items()
-            )
-        )
-
-    def oracle(self, p: Params) -> Oracle:
-        return SettingDefaults((p.a, p.b, p.c))
+        settings = [
+            Setting(schema="org.mate.Atril.Default", key=key, equals=entry in wanted)
+            for entry, key in atril.VIEWS.items()
+        ]
+        return [Change(atril.defaults_saved(wanted), holds=settings)]
 
 
 class OpenAnother(Viewer):
@@ -218,16 +236,15 @@ class OpenAnother(Viewer):
         which = {"shown": shown, "file": file, "folder": folder, "page": page, "count": count}
         return {**which, "files": files, **opened(draw, shown)}
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(WindowAbsent(title=p.shown), on_page(p.page, p.count, p.file)))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Swapping(p.shown, p.folder, p.file, to_page(p.page, p.count))
+    def changes(self, p: Params) -> Sequence[Change]:
+        swapped = atril.swapped(p.shown, p.file, atril.page_shown(p.page, p.count))
+        holds = [WindowAbsent(title=p.shown), on_page(p.page, p.count, p.file)]
+        return [Change(atril.document_opened(p.folder, p.file)), Change(swapped, holds=holds)]
 
 
 class CollectTexts(Viewer):
     id = "core/documents-collect-texts-v1"
-    apps: ClassVar[tuple[str, ...]] = (PROGRAM, editor.PROGRAM)
+    apps = ("atril", "mousepad")
     skill = "copy"
     family = "files"
     difficulty = Difficulty.HARD
@@ -251,152 +268,19 @@ class CollectTexts(Viewer):
     def setup(self, p: Params) -> Sequence[SetupStep]:
         *corners, last = p.corners
         viewers = [
-            Launch(command=[PROGRAM, name], place=corner)
+            Launch(command=["atril", name], place=corner)
             for name, corner in zip(p.files, corners, strict=True)
         ]
-        return [*self.prepared(p), *viewers, Launch(command=[editor.PROGRAM], place=last)]
+        return [*self.prepared(p), *viewers, Launch(command=["mousepad"], place=last)]
 
-    def success(self, p: Params) -> Criterion:
-        return FileEquals(path=p.note, text="\n".join(p.texts.values()))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Collecting(p.texts, p.note)
-
-
-# Oracles.
-
-
-@dataclass(frozen=True)
-class SavingCopy:
-    copy: str
-    content: str
-
-    def act(self, view: View) -> Action:
-        if view.window("Save As") is None:
-            if view.read(self.copy) == self.content:
-                return Action.done()
-            return Action.wait() if view.last == editor.SAVE else (grounded(view) or editor.SAVE)
-        if view.focused is None or not view.focused.title.startswith("Save As"):
-            return Action.wait()  # it is there, but does not listen yet
-        return editor.enter_name(view, self.copy, editor.SAVE)
-
-
-@dataclass(frozen=True)
-class Preparing:
-    """Go to the word's page, close the search bar, and set up the looks."""
-
-    search: Milestone
-
-    def act(self, view: View) -> Action:
-        if not self.search.reached(view):
-            return self.search.act(view)
-        if search_entry(view) is not None:
-            return editor.ESCAPE
-        if view.widget("combo box", "Fit Width") is None:
-            return choose(view, "View", "Fit Width")
-        if view.widget("toggle button", "Thumbnails") is None:
-            return choose(view, "View", "Side Pane")
-        return grounded(view) or Action.done()
-
-
-@dataclass(frozen=True)
-class SettingDefaults:
-    """Make the View menu's checks right, then save them; only the open menu tells how they are."""
-
-    wanted: Sequence[str]
-
-    def act(self, view: View) -> Action:
-        if all(default(view, key) == (entry in self.wanted) for entry, key in VIEWS.items()):
-            return editor.ESCAPE if open_menu(view) else Action.done()
-        if open_menu(view) == "Edit":
-            return choose(view, "Edit", SAVE_DEFAULTS)
-        if open_menu(view) != "View":
-            return view.click(view.widget("menu", "View"))
-        for entry in VIEWS:
-            found = entry_of(view, entry)
-            if found is not None and ("checked" in found.states) != (entry in self.wanted):
-                return view.click(found)
-        return view.click(view.widget("menu", "Edit"))
-
-
-@dataclass(frozen=True)
-class Swapping:
-    """Open another document, go to a page of it, and close the first one."""
-
-    shown: str
-    folder: str
-    file: str
-    page: Milestone
-
-    def act(self, view: View) -> Action:
-        focused = view.focused
-        if view.window("Open Document") is not None:
-            return self._pick(view)
-        if (new := view.window(self.file)) is None:
-            if view.last is not None and view.last.clicks == 2:
-                return Action.wait()
-            if view.last is not None and view.last.kind is ActionKind.WAIT and open_menu(view) is None:
-                return Action.wait() if viewer_starting(view) else Action.key("ctrl", "o")
-            return grounded(view) or Action.key("ctrl", "o")
-        if focused is not None and focused.id == new.id:
-            if not self.page.reached(view):
-                return self.page.act(view)
-            old = view.window(self.shown)
-            return Action.done() if old is None else Action.click(uncovered(view, old))
-        if focused is not None and focused.title == self.shown:
-            return grounded(view) or Action.key("ctrl", "w")
-        return Action.click(uncovered(view, new))
-
-    def _pick(self, view: View) -> Action:
-        for name in (self.file, self.folder):
-            cell = view.widget("table cell", name)
-            if cell is not None and cell.box is not None:
-                x, y, _width, height = cell.box
-                pick = Action.click(view.point(x + 20, y + height / 2), clicks=2)
-                return Action.wait() if view.last == pick else pick
-        return Action.wait()
-
-
-@dataclass(frozen=True)
-class Collecting:
-    """Copy the texts of documents into the editor, one after another, and save that."""
-
-    texts: Mapping[str, str]
-    note: str
-
-    def act(self, view: View) -> Action:
-        written, everything = editor.text_of(view) or "", "\n".join(self.texts.values())
-        if editor.dialog(view) is None and view.read(self.note) == everything:
-            return Action.done()
-        if written == everything:
-            return editor.save_as(view, self.note, editor.SAVE)
-        done = ""
-        for name, text in self.texts.items():
-            if written == done:
-                return self._carry(view, name, text)
-            done += text
-            if written == done:
-                return self._in_editor(view) or (
-                    Action.key("enter") if view.last in (editor.PASTE, editor.BOTTOM) else editor.BOTTOM
-                )
-            done += "\n"
-        return self._in_editor(view) or editor.UNDO
-
-    def _carry(self, view: View, name: str, text: str) -> Action:
-        if view.clipboard() == text:
-            ready = view.last in (editor.BOTTOM, Action.key("enter"))
-            return self._in_editor(view) or (editor.PASTE if ready else editor.BOTTOM)
-        window, focused = view.window(name), view.focused
-        if window is None:
-            return Action.wait()
-        if focused is None or focused.id != window.id:
-            return Action.click(view.point(window.x + window.width / 2, window.y + window.height * 0.7))
-        if view.last == SELECT_ALL:
-            return editor.COPY
-        return Action.wait() if view.last == editor.COPY else SELECT_ALL
-
-    def _in_editor(self, view: View) -> Action | None:
-        return editor.grounded(view)
+    def changes(self, p: Params) -> Sequence[Change]:
+        made, text = [], ""
+        for name, piece in p.texts.items():
+            made.append(pasted("Untitled", text, piece, atril.copy_all(name)))
+            text += piece + "\n"
+        whole = text.removesuffix("\n")
+        goal = mousepad_notes.saved_as("Untitled", p.note, whole)
+        return [*made, Change(goal, holds=[FileEquals(path=p.note, text=whole)])]
 
 
 TEMPLATES: tuple[type[Template], ...] = (
