@@ -58,7 +58,7 @@ SERVERS = {"ui_env_urls": ["http://127.0.0.1:8000"]}
         ({"actor": {**SESSION, "task_prompt": ""}, "environment": SERVERS}, "at least 1 character"),
         ({"actor": SESSION}, r"set environment\.ui_env_urls"),
         ({"actor": SESSION, "environment": {**SERVERS, "suite": "clicks"}}, r"leave environment\.suite out"),
-        ({"actor": SESSION, "environment": SERVERS, "training": {"demonstrations": 5}}, "nobody can show"),
+        ({"actor": SESSION, "environment": SERVERS, "training": {"demonstrations": 5}}, "has no oracle"),
         ({"actor": SESSION, "environment": {"ui_env_urls": ["vm-1:8000"]}}, "is no address"),
         ({"actor": {"sesion_type": "x"}}, r"actor\.sesion_type is not a setting"),
     ],
