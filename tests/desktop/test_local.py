@@ -26,7 +26,7 @@ from operant.desktop import live_x11
 from operant.desktop.display import Display
 from operant.desktop.live_screen import outer_corners
 from operant.desktop.local import LocalDesktop
-from operant.desktop.protocol import Desktop
+from operant.desktop.protocol import Capability
 from operant.desktop.windows import window_manager_name
 from operant.errors import (
     AccessibilityError,
@@ -173,7 +173,10 @@ def test_the_live_screen_has_to_be_asked_for() -> None:
 
 @x11
 def test_it_is_a_desktop(live: LocalDesktop) -> None:
-    assert isinstance(live, Desktop)
+    assert live.capabilities == {Capability.WINDOWS, Capability.ACCESSIBILITY}
+    assert live.profile is None
+    live.check()
+    assert live.settle().settled
     assert live.size == SCREEN
     assert live.monitors == MONITORS
 

@@ -13,7 +13,7 @@ from tests.desktop.remote_servers import SMALL, TOKEN, DesktopServer
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
-from operant.desktop.protocol import Desktop
+from operant.desktop.protocol import ALL
 from operant.desktop.remote import RemoteDesktop, RemoteFleet
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import (
@@ -24,7 +24,7 @@ from operant.errors import (
     UnknownApplication,
 )
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.types import Action, Outcome, Point
+from operant.types import Action, Caret, Outcome, Point
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +40,17 @@ def desktop(server: DesktopServer) -> Iterator[RemoteDesktop]:
 
 
 def test_it_is_a_desktop(desktop: RemoteDesktop) -> None:
-    assert isinstance(desktop, Desktop)
+    assert desktop.capabilities == ALL
     assert desktop.size == SMALL.size
     assert desktop.monitors == SMALL.regions
     desktop.check()
+
+
+def test_caret_and_selection_are_told(desktop: RemoteDesktop) -> None:
+    assert desktop.caret() is None
+    desktop.launch("mousepad")
+    desktop.perform(Action.type("ten words"))
+    assert desktop.caret() == Caret("ten words", 9)
 
 
 def test_what_is_seen_is_what_is_there(desktop: RemoteDesktop) -> None:

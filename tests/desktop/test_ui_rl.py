@@ -24,7 +24,7 @@ pytest.importorskip("fastapi", reason="the service is an extra")
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
-from operant.desktop.protocol import Desktop
+from operant.desktop.protocol import Capability
 from operant.desktop.ui_rl import UiRlDesktop, UiRlFleet, speaks_ui_rl
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import (
@@ -266,7 +266,7 @@ def test_a_session_behind_the_protocol_of_desktops(server: UiRlTestServer) -> No
     _, point = target_of(9)
     with UiRlDesktop(server.url, TYPE) as desktop:
         assert server.leased == 0  # begins when it is needed
-        assert isinstance(desktop, Desktop)
+        assert desktop.capabilities == {Capability.RESET}
         desktop.begin(seed=9)
         assert desktop.instruction == target_of(9)[0]
         assert tuple(desktop.size) == (1280, 800)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from operant.desktop.pool import DesktopPool
-from operant.desktop.protocol import Desktop
+from operant.desktop.protocol import ALL
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import (
     AccessibilityError,
@@ -47,8 +47,8 @@ def titles(desktop: FakeDesktop) -> list[str]:
     return [window.title for window in desktop.windows()]
 
 
-def test_it_speaks_the_protocol(desktop: FakeDesktop) -> None:
-    assert isinstance(desktop, Desktop)
+def test_it_lacks_nothing_of_the_protocol(desktop: FakeDesktop) -> None:
+    assert desktop.capabilities == ALL
 
 
 def test_whatever_a_sandbox_offers_is_there(desktop: FakeDesktop) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from operant.types import Action, Observation, Size
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
 __all__ = ["Agent", "Decision", "PrivilegedAgent", "TaskView"]
@@ -69,5 +69,5 @@ class PrivilegedAgent(Agent):
     """An agent that sees behind the screen. Its results say so."""
 
     @abstractmethod
-    def attach(self, desktop: SandboxDesktop, task: Task) -> None:
+    def attach(self, desktop: Desktop, task: Task) -> None:
         """The desktop and the task of the episode that begins."""

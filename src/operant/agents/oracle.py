@@ -10,7 +10,7 @@ from operant.errors import AgentError
 from operant.types import Action, Observation
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
 __all__ = ["OracleAgent"]
@@ -20,10 +20,10 @@ class OracleAgent(PrivilegedAgent):
     """Shows how each task is done, through the actions that every agent has."""
 
     def __init__(self) -> None:
-        self._desktop: SandboxDesktop | None = None
+        self._desktop: Desktop | None = None
         self._task: Task | None = None
 
-    def attach(self, desktop: SandboxDesktop, task: Task) -> None:
+    def attach(self, desktop: Desktop, task: Task) -> None:
         if task.oracle is None:
             raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
         self._desktop, self._task = desktop, task

@@ -19,7 +19,7 @@ from operant.apps.view import View
 from operant.types import Action, Node
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "APP",
@@ -74,7 +74,7 @@ class Atril(App):
     def home(self) -> Mapping[str, str | bytes]:
         return {KEYFILE: f"[{DEFAULTS}]\nsizing-mode='fit-page'\ncontinuous=false\nshow-sidebar=false\n"}
 
-    def state(self, desktop: SandboxDesktop) -> OpenDocument | None:
+    def state(self, desktop: Desktop) -> OpenDocument | None:
         view = View(desktop)
         window = self.window(view)
         labels = [one.name for one in view.widgets("label", app=NAME) if one.name.startswith("(")]

@@ -14,7 +14,7 @@ from operant.apps.view import View
 from operant.types import Node, Window
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["App"]
 
@@ -61,6 +61,6 @@ class App(ABC):
         """Its widgets."""
         return view.tree(self.accessible_name or None)
 
-    def state(self, desktop: SandboxDesktop) -> Any:
+    def state(self, desktop: Desktop) -> Any:
         """What it shows and holds, as a dataclass of its own. None if there is nothing to say."""
         return None

@@ -18,7 +18,7 @@ from operant.apps.view import View
 from operant.types import Action, ActionKind, Node
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "APP",
@@ -95,7 +95,7 @@ class Chromium(App):
     def is_ready(self, view: View) -> bool:
         return document(view) is not None
 
-    def state(self, desktop: SandboxDesktop) -> ChromiumState:
+    def state(self, desktop: Desktop) -> ChromiumState:
         view = View(desktop)
         tabs = view.widgets("page tab", app=self.accessible_name)
         return ChromiumState(location(view), tuple(node.name for node in tabs))

@@ -13,7 +13,7 @@ from operant.apps.view import View
 from operant.types import Action, Node
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "APP",
@@ -65,7 +65,7 @@ class Galculator(App):
     wm_class = "Galculator"
     accessible_name = NAME
 
-    def state(self, desktop: SandboxDesktop) -> Calculation:
+    def state(self, desktop: Desktop) -> Calculation:
         view = View(desktop)
         return Calculation(number_shown(view), is_scientific(view))
 

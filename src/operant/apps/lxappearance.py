@@ -12,7 +12,7 @@ from operant.apps.view import View
 from operant.types import Action, Node
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["APP", "FONT", "GTK2", "GTK3", "LXAppearance", "Look", "chosen", "font_size"]
 
@@ -41,7 +41,7 @@ class LXAppearance(App):
     wm_class = "Lxappearance"
     accessible_name = NAME
 
-    def state(self, desktop: SandboxDesktop) -> Look:
+    def state(self, desktop: Desktop) -> Look:
         keys = ("theme-name", "icon-theme-name", "cursor-theme-name", "font-name", "button-images")
         return Look(*(stored(View(desktop), GTK2, f"gtk-{key}") for key in keys))
 

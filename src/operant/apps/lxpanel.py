@@ -12,7 +12,7 @@ from operant.apps.view import View
 from operant.types import Action, Node, Window
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "APP",
@@ -68,7 +68,7 @@ class Lxpanel(App):
     def is_ready(self, view: View) -> bool:
         return view.widget("label", "Menu", app=self.accessible_name) is not None
 
-    def state(self, desktop: SandboxDesktop) -> LxpanelState:
+    def state(self, desktop: Desktop) -> LxpanelState:
         view = View(desktop)
         buttons = view.widgets("toggle button", app=self.accessible_name)
         menu = view.widget("menu item", "Run", app=self.accessible_name) is not None

@@ -9,7 +9,7 @@ from operant.apps.base import App
 from operant.apps.view import View
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["APP", "MateCalc", "MateCalcState"]
 
@@ -30,7 +30,7 @@ class MateCalc(App):
     wm_class = "Mate-calc"
     accessible_name = "mate-calc"
 
-    def state(self, desktop: SandboxDesktop) -> MateCalcState:
+    def state(self, desktop: Desktop) -> MateCalcState:
         line = View(desktop).widget("editbar", app=self.accessible_name)
         return MateCalcState((line.text or "").strip() if line else "")
 

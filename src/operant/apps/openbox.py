@@ -13,7 +13,7 @@ from operant.desktop import decorations
 from operant.types import Action, Window
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "ALT_TAB",
@@ -73,7 +73,7 @@ class Openbox(App):
     def is_ready(self, view: View) -> bool:
         return True
 
-    def state(self, desktop: SandboxDesktop) -> Stack:
+    def state(self, desktop: Desktop) -> Stack:
         return Stack(tuple(desktop.windows()))
 
 

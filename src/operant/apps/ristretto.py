@@ -9,7 +9,7 @@ from operant.apps.base import App
 from operant.apps.view import View
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["APP", "OpenPicture", "Ristretto"]
 
@@ -30,7 +30,7 @@ class Ristretto(App):
     wm_class = "Ristretto"
     accessible_name = "ristretto"
 
-    def state(self, desktop: SandboxDesktop) -> OpenPicture | None:
+    def state(self, desktop: Desktop) -> OpenPicture | None:
         window = self.window(View(desktop))
         return None if window is None else OpenPicture(window.title)
 

@@ -8,7 +8,7 @@ from operant.errors import AccessibilityError, TaskError
 from operant.types import Action, Caret, Node, Point, Size, Window
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["HOME", "View"]
 
@@ -18,7 +18,7 @@ HOME = "/home/user"  # what programs of a desktop see
 class View:
     """What an oracle sees in one moment; everything is read at most once."""
 
-    def __init__(self, desktop: SandboxDesktop, last: Action | None = None) -> None:
+    def __init__(self, desktop: Desktop, last: Action | None = None) -> None:
         self.desktop = desktop
         self.last = last
         """The action before, which leaves things that no look can tell: a selection, a key held down."""

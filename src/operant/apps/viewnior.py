@@ -16,7 +16,7 @@ from operant.apps.view import View
 from operant.types import Action, Node
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["APP", "SIZE", "ShownPicture", "Viewnior", "deleted", "normal_size", "on_picture", "turned"]
 
@@ -45,7 +45,7 @@ class Viewnior(App):
     wm_class = "Viewnior"
     accessible_name = NAME
 
-    def state(self, desktop: SandboxDesktop) -> ShownPicture | None:
+    def state(self, desktop: Desktop) -> ShownPicture | None:
         return _shown(View(desktop))
 
 

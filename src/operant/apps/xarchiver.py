@@ -16,7 +16,7 @@ from operant.apps.view import HOME, View
 from operant.types import Action, Node
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "APP",
@@ -55,7 +55,7 @@ class Xarchiver(App):
     wm_class = "Xarchiver"
     accessible_name = NAME
 
-    def state(self, desktop: SandboxDesktop) -> OpenArchive | None:
+    def state(self, desktop: Desktop) -> OpenArchive | None:
         view = View(desktop)
         window = self.window(view)
         return None if window is None else OpenArchive(window.title, _location(view), tuple(_members(view)))

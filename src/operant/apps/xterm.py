@@ -18,7 +18,7 @@ from operant.apps.view import View
 from operant.types import Action, Process, Window
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "APP",
@@ -72,7 +72,7 @@ class Xterm(App):
     command = ("xterm",)
     wm_class = "XTerm"
 
-    def state(self, desktop: SandboxDesktop) -> tuple[XtermState, ...]:
+    def state(self, desktop: Desktop) -> tuple[XtermState, ...]:
         """Its terminals, from the lowest to the uppermost."""
         processes = desktop.processes()
         shown = {node.name: node.text for node in desktop.accessibility("desktop").children}
@@ -228,7 +228,7 @@ def _chain(terminal: Window, processes: Sequence[Process]) -> list[Process]:
     return chain
 
 
-def _directory(desktop: SandboxDesktop, process: Process) -> str | None:
+def _directory(desktop: Desktop, process: Process) -> str | None:
     return desktop.run(["readlink", f"/proc/{process.pid}/cwd"]).output.strip() or None
 
 

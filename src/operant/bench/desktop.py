@@ -19,6 +19,7 @@ from typing import Any
 from operant.bench.record import median, percentile
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.pool import DesktopPool
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import ApplicationError
 from operant.types import Action, Point
@@ -112,7 +113,7 @@ class CalculatorProbe:
     clear: Point
 
     @classmethod
-    def open(cls, desktop: SandboxDesktop) -> CalculatorProbe:
+    def open(cls, desktop: Desktop) -> CalculatorProbe:
         desktop.launch("galculator")
         tree = desktop.accessibility()
 
@@ -178,6 +179,12 @@ def _steps_together(count: int, steps: int) -> float:
     return count * steps / elapsed
 
 
+def _sandboxed(desktop: Desktop) -> SandboxDesktop:
+    """A pool's desktop, of which this measures what no other kind has."""
+    assert isinstance(desktop, SandboxDesktop)
+    return desktop
+
+
 def _weight(desktop: SandboxDesktop) -> float:
     """Megabytes of everything inside, and of the process that holds the walls up outside."""
     rollup = Path(f"/proc/{desktop._supervised.process.pid}/smaps_rollup").read_text()
@@ -189,7 +196,7 @@ def _memory(count: int, profile: Profile) -> float:
     with DesktopPool(count, DesktopConfig(profile=profile)) as pool, contextlib.ExitStack() as stack:
         futures = [pool.prepare(lambda desktop: desktop.launch("mousepad")) for _ in range(count)]
         desktops = [stack.enter_context(future.result()) for future in futures]
-        return sum(_weight(desktop) for desktop in desktops) / count
+        return sum(_weight(_sandboxed(desktop)) for desktop in desktops) / count
 
 
 # The usual way, on the same display.
@@ -257,7 +264,7 @@ def measure_density(progress: Progress, *, count: int = 64, steps: int = 5) -> d
     before = _own_children()
     with _desktops(count, progress) as (desktops, start_s):
         progress("memory")
-        megabytes = [sum(desktop.memory().values()) for desktop in desktops]
+        megabytes = [sum(_sandboxed(desktop).memory().values()) for desktop in desktops]
         progress(f"stepping {count} desktops in turn")
         calculators = [CalculatorProbe.open(desktop) for desktop in desktops]
         began = time.perf_counter()
@@ -269,7 +276,7 @@ def measure_density(progress: Progress, *, count: int = 64, steps: int = 5) -> d
         for desktop in desktops:
             desktop.check()
             survivors += 1
-        with_application = sum(_weight(desktop) for desktop in desktops)
+        with_application = sum(_weight(_sandboxed(desktop)) for desktop in desktops)
         progress("ending them")
         ending = time.perf_counter()
     return {
@@ -286,7 +293,7 @@ def measure_density(progress: Progress, *, count: int = 64, steps: int = 5) -> d
 
 
 @contextlib.contextmanager
-def _desktops(count: int, progress: Progress) -> Iterator[tuple[list[SandboxDesktop], float]]:
+def _desktops(count: int, progress: Progress) -> Iterator[tuple[list[Desktop], float]]:
     began = time.perf_counter()
     with DesktopPool(count) as pool, contextlib.ExitStack() as stack:
         desktops = []

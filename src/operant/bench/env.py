@@ -17,6 +17,7 @@ from typing import Any
 from operant.agents.base import TaskView
 from operant.agents.random_agent import RandomAgent
 from operant.apps.view import View
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.task_environment import TaskEnvironment
@@ -217,7 +218,7 @@ def measure_oracles(progress: Progress, suite: str = "core") -> dict[str, Any]:
     }
 
 
-def _solve(template: Template, desktop: SandboxDesktop) -> Outcome | None:
+def _solve(template: Template, desktop: Desktop) -> Outcome | None:
     task = template.instance(0)
     desktop.reset()
     environment = TaskEnvironment(desktop)

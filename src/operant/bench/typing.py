@@ -16,6 +16,7 @@ from typing import Any
 
 from operant.apps import chromium
 from operant.bench.record import median
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import AccessibilityError, UnknownApplication
 from operant.types import Action, Point
@@ -84,9 +85,9 @@ class TypedApplication:
     """An application and how text is typed into it, removed again, and read."""
 
     program: str
-    open: Callable[[SandboxDesktop], None]
-    read: Callable[[SandboxDesktop], str | None]
-    clear: Callable[[SandboxDesktop], None]
+    open: Callable[[Desktop], None]
+    read: Callable[[Desktop], str | None]
+    clear: Callable[[Desktop], None]
     kinds: tuple[TextKind, ...] = ALL
     typed: Callable[[str], str] = str
     """What is typed for a text."""
@@ -97,32 +98,32 @@ class TypedApplication:
 # Ways to open, read and clear.
 
 
-def _launch(*command: str) -> Callable[[SandboxDesktop], None]:
-    def launch(desktop: SandboxDesktop) -> None:
+def _launch(*command: str) -> Callable[[Desktop], None]:
+    def launch(desktop: Desktop) -> None:
         desktop.launch(list(command), timeout_s=READY_S)
 
     return launch
 
 
-def _press(*chords: str) -> Callable[[SandboxDesktop], None]:
+def _press(*chords: str) -> Callable[[Desktop], None]:
     """Chords of keys one after the other, as "ctrl+a"."""
 
-    def press(desktop: SandboxDesktop) -> None:
+    def press(desktop: Desktop) -> None:
         for chord in chords:
             desktop.perform(Action.key(*chord.split("+")))
 
     return press
 
 
-def _both(*steps: Callable[[SandboxDesktop], None]) -> Callable[[SandboxDesktop], None]:
-    def both(desktop: SandboxDesktop) -> None:
+def _both(*steps: Callable[[Desktop], None]) -> Callable[[Desktop], None]:
+    def both(desktop: Desktop) -> None:
         for step in steps:
             step(desktop)
 
     return both
 
 
-def _focused_text(desktop: SandboxDesktop) -> str | None:
+def _focused_text(desktop: Desktop) -> str | None:
     """The text of the widget with the focus, by accessibility."""
     try:
         tree = desktop.accessibility(timeout_s=5.0)
@@ -133,24 +134,24 @@ def _focused_text(desktop: SandboxDesktop) -> str | None:
     )
 
 
-def _copied(*chords: str) -> Callable[[SandboxDesktop], str | None]:
+def _copied(*chords: str) -> Callable[[Desktop], str | None]:
     """What these keys copy to the clipboard."""
 
-    def copied(desktop: SandboxDesktop) -> str | None:
+    def copied(desktop: Desktop) -> str | None:
         _press(*chords)(desktop)
         return desktop.clipboard.get()
 
     return copied
 
 
-def _written(desktop: SandboxDesktop) -> str | None:
+def _written(desktop: Desktop) -> str | None:
     """What a program of ours has written down."""
     return (
         desktop.files.read("out.txt").decode("utf-8", "replace") if desktop.files.exists("out.txt") else None
     )
 
 
-def _await_file(desktop: SandboxDesktop, path: str) -> None:
+def _await_file(desktop: Desktop, path: str) -> None:
     deadline = time.monotonic() + READY_S
     while not desktop.files.exists(path) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -160,7 +161,7 @@ def _await_file(desktop: SandboxDesktop, path: str) -> None:
 # Applications that need more than a line.
 
 
-def _open_terminal(desktop: SandboxDesktop) -> None:
+def _open_terminal(desktop: Desktop) -> None:
     # Raw input: no byte is special. Each text begins a file of its own when Ctrl+U is typed.
     script = (
         "import os,sys,tty; tty.setraw(0); open('ready','w'); out=open('out.txt','wb',0)\n"
@@ -173,7 +174,7 @@ def _open_terminal(desktop: SandboxDesktop) -> None:
     _await_file(desktop, "ready")
 
 
-def _open_tk(desktop: SandboxDesktop) -> None:
+def _open_tk(desktop: Desktop) -> None:
     script = """
         entry .e -textvariable v -width 100; pack .e; focus -force .e
         proc note args { set f [open out.txt w]; fconfigure $f -encoding utf-8
@@ -184,7 +185,7 @@ def _open_tk(desktop: SandboxDesktop) -> None:
     desktop.launch(["wish", "entry.tcl"])
 
 
-def _open_page(desktop: SandboxDesktop) -> None:
+def _open_page(desktop: Desktop) -> None:
     desktop.files.write(
         "page.html", "<meta charset=utf-8><title>Page</title><textarea autofocus rows=20 cols=80></textarea>"
     )
@@ -194,25 +195,25 @@ def _open_page(desktop: SandboxDesktop) -> None:
         desktop.perform(Action.click(Point(0.3, 0.4)))
 
 
-def _open_document(desktop: SandboxDesktop) -> None:
+def _open_document(desktop: Desktop) -> None:
     desktop.files.write("page.pdf", PDF)
     desktop.launch(["atril", "page.pdf"], timeout_s=READY_S)
     _press("ctrl+f")(desktop)
 
 
-def _open_picture(desktop: SandboxDesktop) -> None:
+def _open_picture(desktop: Desktop) -> None:
     """A picture, because viewnior opens no second one without a first; then the place in the file dialog."""
     desktop.files.write("dot.ppm", b"P6 64 64 255\n" + bytes(64 * 64 * 3))
     desktop.launch(["viewnior", "dot.ppm"], timeout_s=READY_S)
     _press("ctrl+o", "ctrl+l")(desktop)
 
 
-def _open_folder(desktop: SandboxDesktop) -> None:
+def _open_folder(desktop: Desktop) -> None:
     desktop.files.write("folder/first", "")
     desktop.launch(["pcmanfm", "folder"], timeout_s=READY_S)
 
 
-def _rename(desktop: SandboxDesktop) -> None:
+def _rename(desktop: Desktop) -> None:
     """Begin to rename the only file of the folder; the window learns of its last name a moment after the disk."""
     name, deadline = _renamed(desktop), time.monotonic() + READY_S
     while _focused_text(desktop) != name and time.monotonic() < deadline:
@@ -220,7 +221,7 @@ def _rename(desktop: SandboxDesktop) -> None:
     _press("ctrl+a")(desktop)
 
 
-def _renamed(desktop: SandboxDesktop) -> str | None:
+def _renamed(desktop: Desktop) -> str | None:
     names = [entry.name for entry in desktop.files.list("folder")]
     return names[0] if len(names) == 1 else None
 
@@ -241,7 +242,7 @@ def _entered(text: str) -> str:
     return text + "\n"
 
 
-def _calculator(program: str, read: Callable[[SandboxDesktop], str | None]) -> TypedApplication:
+def _calculator(program: str, read: Callable[[Desktop], str | None]) -> TypedApplication:
     return TypedApplication(program, _launch(program), read, _press("escape"), ("sum",), _entered, _result)
 
 
@@ -304,9 +305,7 @@ def measure_typing(
     }
 
 
-def type_into(
-    desktop: SandboxDesktop, application: TypedApplication, count: int, seed: int
-) -> dict[str, Any]:
+def type_into(desktop: Desktop, application: TypedApplication, count: int, seed: int) -> dict[str, Any]:
     """Open one application, type so many texts one after the other, and compare what it then holds."""
     application.open(desktop)
     seconds: list[float] = []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 app = typer.Typer()
 
@@ -106,12 +106,12 @@ def _learn(console: Any, directory: Path, minutes: float, demonstrations: int, t
     )
 
 
-def _shown(desktop: SandboxDesktop) -> SandboxDesktop:
+def _shown(desktop: Desktop) -> Desktop:
     desktop.frame()  # waits until panel and icons are drawn
     return desktop
 
 
-def _by_itself(desktop: SandboxDesktop, console: Any, agent: Any, log: Log, film: DemoFilm) -> str:
+def _by_itself(desktop: Desktop, console: Any, agent: Any, log: Log, film: DemoFilm) -> str:
     """Let the shipped agent do what it is asked for; returns what the calculator shows then."""
     from operant.envs.task_environment import TaskEnvironment
     from operant.rollout.loop import run_episode
@@ -139,7 +139,7 @@ def _by_itself(desktop: SandboxDesktop, console: Any, agent: Any, log: Log, film
     return RESULT if result.success else "unknown"
 
 
-def _write_note(desktop: SandboxDesktop, log: Log, film: DemoFilm, total: str) -> None:
+def _write_note(desktop: Desktop, log: Log, film: DemoFilm, total: str) -> None:
     """Open an editor and type the result into a line with characters that no keyboard layout has."""
     from operant.types import Action
 
@@ -167,7 +167,7 @@ class Log:
 class DemoFilm:
     """The frames after each action, as they will be shown; also a recorder of what an agent does."""
 
-    def __init__(self, desktop: SandboxDesktop) -> None:
+    def __init__(self, desktop: Desktop) -> None:
         self._desktop = desktop
         self._pictures: list[Any] = []
         self._times: list[float] = []

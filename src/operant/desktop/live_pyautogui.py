@@ -23,6 +23,7 @@ from operant.actions.scrolling import as_notches
 from operant.config.desktop import SettleConfig
 from operant.desktop.live_frames import ScreenGrabber
 from operant.desktop.live_screen import Pause
+from operant.desktop.protocol import Capability
 from operant.errors import AccessibilityError, InvalidAction, LiveScreenRefused
 from operant.types import Action, ActionKind, Button, Monitor, Node, Size, StepResult, Window
 
@@ -73,6 +74,8 @@ class HiDpi:
 
 class PyAutoGuiScreen:
     """A ``LiveScreen``. ``gui`` is the pyautogui module and ``frames`` what grabs the screen."""
+
+    capabilities: frozenset[Capability] = frozenset()
 
     def __init__(
         self, gui: Any = None, frames: ScreenGrabber | None = None, platform: str = sys.platform

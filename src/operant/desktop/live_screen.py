@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.config.desktop import SettleConfig
+from operant.desktop.protocol import Capability
 from operant.types import Action, Monitor, Node, Size, StepResult, Window
 
 __all__ = ["LiveScreen", "Pause", "outer_corners"]
@@ -25,6 +26,8 @@ Pause: TypeAlias = Callable[[float], None]
 class LiveScreen(Protocol):
     """A screen that a person is using."""
 
+    capabilities: frozenset[Capability]
+    """What it shows beside pictures."""
     size: Size
     monitors: tuple[Monitor, ...]
     placed: tuple[int, int] | None

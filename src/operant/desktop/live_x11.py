@@ -23,6 +23,7 @@ from operant.desktop.keyboard import keysym_of, keysym_of_key
 from operant.desktop.live_accessibility import LiveAccessibility
 from operant.desktop.live_frames import ScreenGrabber
 from operant.desktop.live_screen import Pause
+from operant.desktop.protocol import Capability
 from operant.desktop.settle import settle
 from operant.desktop.windows import list_windows
 from operant.errors import AccessibilityError, DesktopDied, DesktopError, LiveScreenRefused
@@ -41,6 +42,8 @@ BEFORE_BINDING = SettleConfig(first_change_ms=60.0, quiet_ms=40.0, cap_ms=500.0)
 
 class X11Screen:
     """A ``LiveScreen`` over one kept connection."""
+
+    capabilities = frozenset({Capability.WINDOWS, Capability.ACCESSIBILITY})
 
     def __init__(self, name: str | None, *, cursor: bool, environ: Mapping[str, str] = os.environ) -> None:
         self.name = display_name(name, environ)

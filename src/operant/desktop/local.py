@@ -17,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 
+from operant.config.desktop import Profile
 from operant.config.local import LocalConfig
 from operant.desktop.live_commands import run_here
 from operant.desktop.live_screen import LiveScreen
 from operant.desktop.panic import PanicGesture
 from operant.desktop.programs import split_command
+from operant.desktop.protocol import Capability, LimitedDesktop
 from operant.errors import DesktopClosed, DesktopError, InvalidAction, LiveScreenRefused
 from operant.types import Action, ActionKind, Monitor, Node, RunResult, Size, StepResult, Window
 
@@ -30,7 +32,7 @@ __all__ = ["LocalDesktop"]
 UNTOUCHED = StepResult(changed=False, settled=True, waited_ms=0.0)
 
 
-class LocalDesktop:
+class LocalDesktop(LimitedDesktop):
     """The user's own screen.
 
     >>> with LocalDesktop(allow_live=True, dry_run=True) as desktop:   # doctest: +SKIP
@@ -61,6 +63,7 @@ class LocalDesktop:
         # Also when it is forgotten or the program ends: a key that we hold down would stay down.
         self._finalizer = weakref.finalize(self, self._screen.close)
         self._panic = PanicGesture(self._screen, self.config.panic_corner_px)
+        self.capabilities = self._screen.capabilities | ({Capability.COMMANDS} if allow_commands else set())
         self.size: Size = self._screen.size
         self.monitors: tuple[Monitor, ...] = self._screen.monitors
 
@@ -106,6 +109,12 @@ class LocalDesktop:
                 self.last_step = self._screen.settle(self.config.settle)
                 self._panic.check()
             return self._screen.frame()
+
+    def settle(self) -> StepResult:
+        """Wait until the screen is still."""
+        with self._use():
+            self.last_step = self._screen.settle(self.config.settle)
+            return self.last_step
 
     def pointer(self) -> tuple[int, int]:
         """Where the pointer is, in pixels of the frame."""
@@ -173,8 +182,10 @@ class LocalDesktop:
 
     # Starting over, going away.
 
-    def reset(self) -> None:
+    def reset(self, profile: Profile | None = None) -> None:
         """Release the keys and buttons that the agent holds. What the user has open is left as it is."""
+        if profile is not None:
+            self._lacks(Capability.PROFILES)
         with self._use():
             self._screen.let_go()
             self.performed.clear()
@@ -184,6 +195,10 @@ class LocalDesktop:
         """Release what is held and leave the screen. Closing twice does no harm."""
         with self._lock:
             self._finalizer()
+
+    def check(self) -> None:
+        """Raise a typed error if it is closed."""
+        self._check_open()
 
     @property
     def closed(self) -> bool:

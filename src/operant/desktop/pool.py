@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from operant.config.desktop import DesktopConfig
+from operant.desktop.protocol import Desktop
 from operant.desktop.reaper import reap
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import DesktopClosed, DesktopError, DesktopStartError, OperantError, PoolExhausted
@@ -44,13 +45,13 @@ class PoolStatus:
 class Lease:
     """The right to use one desktop until it is released or its time is up. Use it as a context manager."""
 
-    def __init__(self, pool: DesktopPool, desktop: SandboxDesktop, ttl_s: float) -> None:
+    def __init__(self, pool: DesktopPool, desktop: Desktop, ttl_s: float) -> None:
         self._pool = pool
-        self._desktop: SandboxDesktop | None = desktop
+        self._desktop: Desktop | None = desktop
         self.expires_at = time.monotonic() + ttl_s
 
     @property
-    def desktop(self) -> SandboxDesktop:
+    def desktop(self) -> Desktop:
         if self._desktop is None:
             raise DesktopClosed("the lease of this desktop has ended", hint="take a new lease from the pool")
         return self._desktop
@@ -63,11 +64,11 @@ class Lease:
         """Give the desktop back; it is reset in the background. Releasing twice does no harm."""
         self._pool._take_back(self)
 
-    def _end(self) -> SandboxDesktop | None:
+    def _end(self) -> Desktop | None:
         desktop, self._desktop = self._desktop, None
         return desktop
 
-    def __enter__(self) -> SandboxDesktop:
+    def __enter__(self) -> Desktop:
         return self.desktop
 
     def __exit__(self, *_: object) -> None:
@@ -87,7 +88,7 @@ class DesktopPool:
         config: DesktopConfig | None = None,
         *,
         ttl_s: float = 3600.0,
-        factory: Callable[[DesktopConfig], SandboxDesktop] = SandboxDesktop,
+        factory: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
     ) -> None:
         if size < 1:
             raise PoolExhausted(f"a pool of {size} desktops has none to give", hint="size must be at least 1")
@@ -96,9 +97,9 @@ class DesktopPool:
         self.ttl_s = ttl_s
         self._factory = factory
         self._changed = threading.Condition()
-        self._ready: collections.deque[SandboxDesktop] = collections.deque()
+        self._ready: collections.deque[Desktop] = collections.deque()
         self._leases: set[Lease] = set()
-        self._desktops: set[SandboxDesktop] = set()
+        self._desktops: set[Desktop] = set()
         self._failure: OperantError | None = None
         self._in_upkeep = 0
         self._replaced = 0
@@ -141,7 +142,7 @@ class DesktopPool:
             return lease
 
     def prepare(
-        self, setup: Callable[[SandboxDesktop], Any], *, timeout_s: float = 600.0, ttl_s: float | None = None
+        self, setup: Callable[[Desktop], Any], *, timeout_s: float = 600.0, ttl_s: float | None = None
     ) -> concurrent.futures.Future[Lease]:
         """Lease a desktop and run ``setup`` on it in the background: the next episode, while this one runs.
 
@@ -181,7 +182,7 @@ class DesktopPool:
             wanted = self.size - len(self._leases) if count is None else count
             self._wait(lambda: len(self._ready) >= wanted, time.monotonic() + timeout_s, timeout_s)
 
-    def _next_ready(self, deadline: float, timeout_s: float) -> SandboxDesktop:
+    def _next_ready(self, deadline: float, timeout_s: float) -> Desktop:
         with self._changed:
             self._wait(lambda: bool(self._ready), deadline, timeout_s)
             self._in_upkeep += 1
@@ -237,7 +238,7 @@ class DesktopPool:
             self._in_upkeep += 1
         self._jobs.put(job)
 
-    def _add(self, desktop: SandboxDesktop) -> bool:
+    def _add(self, desktop: Desktop) -> bool:
         with self._changed:
             if not self._closed:
                 self._desktops.add(desktop)
@@ -248,7 +249,7 @@ class DesktopPool:
         desktop.close()
         return False
 
-    def _recycle(self, desktop: SandboxDesktop) -> None:
+    def _recycle(self, desktop: Desktop) -> None:
         try:
             desktop.reset()
         except Exception:  # noqa: BLE001 - whatever it was, this desktop is not to be trusted any more
@@ -260,7 +261,7 @@ class DesktopPool:
                 self._ready.append(desktop)
             self._changed.notify_all()
 
-    def _replace(self, desktop: SandboxDesktop) -> None:
+    def _replace(self, desktop: Desktop) -> None:
         """Close a sick desktop and start another. The caller has counted it as in upkeep."""
         with self._changed:
             self._desktops.discard(desktop)

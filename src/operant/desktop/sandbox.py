@@ -26,6 +26,7 @@ from operant.desktop.channel import Channel
 from operant.desktop.clipboard import Clipboard
 from operant.desktop.display import Display
 from operant.desktop.programs import Files, list_processes, run_command, spawn, split_command
+from operant.desktop.protocol import ALL
 from operant.desktop.screen import Framebuffer
 from operant.desktop.seat import Seat
 from operant.desktop.shell import check_shell, start_shell, wait_for_icons, wait_for_panel
@@ -61,6 +62,8 @@ class SandboxDesktop:
     ...     window = desktop.launch("mousepad")
     ...     frame = desktop.perform(Action.type("Hello"))
     """
+
+    capabilities = ALL
 
     def __init__(self, config: DesktopConfig | None = None) -> None:
         self.config = config or DesktopConfig()

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import httpx
 import numpy as np
@@ -26,8 +26,9 @@ from PIL import Image
 
 from operant.actions import ui_rl
 from operant.actions.scrolling import as_notches
-from operant.config.desktop import DesktopConfig
+from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.frames import same_frame
+from operant.desktop.protocol import Capability, Desktop, LimitedDesktop
 from operant.desktop.remote.connection import BROKEN, CONNECT_S, FIRST_PAUSE_S, IDLE_S, check_url
 from operant.errors import (
     AccessibilityError,
@@ -42,10 +43,7 @@ from operant.errors import (
     Unauthorized,
     UnknownTask,
 )
-from operant.types import Action, ActionKind, Monitor, Node, Point, RunResult, Size, StepResult, Window
-
-if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+from operant.types import Action, ActionKind, Monitor, Node, Point, Size, StepResult, Window
 
 __all__ = ["DEFAULT_TYPE", "UiRlDesktop", "UiRlFleet", "UiRlLine", "speaks_ui_rl"]
 
@@ -197,12 +195,15 @@ class _Answer:
         raise RemoteDesktopError(message, hint=hint)
 
 
-class UiRlDesktop:
+class UiRlDesktop(LimitedDesktop):
     """One session at a time on one server. ``delay_s`` asks the server to wait so long after each action.
 
     >>> with UiRlDesktop("http://127.0.0.1:8765") as desktop:  # doctest: +SKIP
     ...     desktop.perform(Action.click(Point(0.5, 0.5)))
     """
+
+    capabilities = frozenset({Capability.RESET})
+    lacking_hint = PLAIN_ONLY
 
     def __init__(
         self,
@@ -295,7 +296,7 @@ class UiRlDesktop:
             if self._home or answer.status != 404:
                 answer.check()
 
-    def reset(self) -> None:
+    def reset(self, profile: Profile | None = None) -> None:
         """End the session; the next call begins another."""
         with self._lock:
             self._open()
@@ -350,6 +351,10 @@ class UiRlDesktop:
         with self._lock:
             self._seen()
             return self._take(self._look()).copy()
+
+    def glance(self) -> npt.NDArray[np.uint8]:
+        """The same as ``frame``."""
+        return self.frame()
 
     def perform(self, action: Action) -> npt.NDArray[np.uint8]:
         """Do it and return the frame. What the protocol has no words for is an ``ActionNotExpressible``."""
@@ -418,9 +423,6 @@ class UiRlDesktop:
 
     # What such servers don't have.
 
-    def use_profile(self, profile: str) -> None:
-        """What stands around the task is the server's choice."""
-
     def windows(self) -> list[Window]:
         """None are known."""
         return []
@@ -429,22 +431,6 @@ class UiRlDesktop:
         self, scope: str = "focused", *, app: str | None = None, timeout_s: float = 2.0, lines: bool = False
     ) -> Node:
         raise AccessibilityError(f"{self._line.url} tells nothing of widgets", hint=PLAIN_ONLY)
-
-    def run(self, command: str | Sequence[str], *, timeout_s: float = 30.0) -> RunResult:
-        raise NotSupported(f"{self._line.url} runs no commands", hint=PLAIN_ONLY)
-
-    def launch(self, command: str | Sequence[str], **_: object) -> Window:
-        raise NotSupported(f"{self._line.url} starts no programs", hint=PLAIN_ONLY)
-
-    start = launch
-
-    @property
-    def files(self) -> NoReturn:
-        raise NotSupported(f"{self._line.url} gives no access to files", hint=PLAIN_ONLY)
-
-    @property
-    def clipboard(self) -> NoReturn:
-        raise NotSupported(f"{self._line.url} gives no access to the clipboard", hint=PLAIN_ONLY)
 
 
 class UiRlFleet:
@@ -486,9 +472,9 @@ class UiRlFleet:
         if not answered and failure is not None:
             raise failure
 
-    def lease(self, config: DesktopConfig | None = None) -> SandboxDesktop:
+    def lease(self, config: DesktopConfig | None = None) -> Desktop:
         """A desktop of the next server that answers; if none does, what the last one said."""
-        return cast("SandboxDesktop", self._in_turn(self._desktop))
+        return self._in_turn(self._desktop)
 
     def _desktop(self, line: UiRlLine) -> UiRlDesktop:
         return UiRlDesktop(line, self.session_type, timeout_s=self.timeout_s, delay_s=self.delay_s)

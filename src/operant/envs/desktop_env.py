@@ -30,15 +30,15 @@ from operant.tasks.template import Template
 from operant.types import Difficulty, Observation
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["DesktopEnv", "start_desktop"]
 
 RETRY = RetryPolicy()
-DesktopFactory = Callable[[DesktopConfig], "SandboxDesktop"]
+DesktopFactory = Callable[[DesktopConfig], "Desktop"]
 
 
-def start_desktop(config: DesktopConfig) -> SandboxDesktop:
+def start_desktop(config: DesktopConfig) -> Desktop:
     """The usual factory of desktops; X11 is imported only here."""
     from operant.desktop.sandbox import SandboxDesktop
 

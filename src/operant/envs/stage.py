@@ -22,7 +22,7 @@ from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome, Transition
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["ActionCoder", "Coder", "Coding", "Ended", "Stage"]
 
@@ -89,7 +89,7 @@ class Coding:
 class Stage:
     """A desktop on which episodes are played; ``observation`` is always the last thing seen, at full size."""
 
-    def __init__(self, desktop: SandboxDesktop, coding: Coding) -> None:
+    def __init__(self, desktop: Desktop, coding: Coding) -> None:
         self.desktop = desktop
         self.coding = coding
         self.environment = TaskEnvironment(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["TaskEnvironment", "typed_failures"]
 
@@ -58,7 +58,7 @@ class TaskEnvironment:
 
     def __init__(
         self,
-        desktop: SandboxDesktop,
+        desktop: Desktop,
         *,
         with_tree: bool = False,
         with_windows: bool = True,
@@ -153,10 +153,8 @@ class TaskEnvironment:
 
     def _blame_the_desktop(self) -> None:
         """Raise if a part of it died meanwhile: without its window manager, say, nobody could have succeeded."""
-        check = getattr(self.desktop, "check", None)  # a live screen has nothing of the kind
-        if check is not None:
-            with contextlib.suppress(DesktopTimeout):  # a slow machine excuses nobody
-                check()
+        with contextlib.suppress(DesktopTimeout):  # a slow machine excuses no failure
+            self.desktop.check()
 
     def _verdict(self, action: Action | None, terminated: bool) -> tuple[Outcome, Verdict]:
         if action is not None and action.kind is ActionKind.FAIL:
@@ -173,10 +171,9 @@ class TaskEnvironment:
     def _settled_verdict(self, answer: str | None) -> Verdict:
         """A program that is still at work (one that has been opened and has no window yet) is waited for, briefly."""
         verdict = self.verify(answer)
-        settle = getattr(self.desktop, "settle", None)  # a live screen has nothing of the kind
         deadline = time.monotonic() + LATE_S
-        while not verdict and settle is not None and (began := time.monotonic()) < deadline:
-            settle()
+        while not verdict and (began := time.monotonic()) < deadline:
+            self.desktop.settle()
             if time.monotonic() - began < AT_WORK_S:
                 break
             verdict = self.verify(answer)

@@ -23,7 +23,7 @@ from operant.tasks.task import Task
 
 if TYPE_CHECKING:
     from operant.desktop.pool import DesktopPool, Lease
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["Ready", "Source", "Upcoming"]
 
@@ -112,7 +112,7 @@ class Upcoming:
                 self._changed.wait(left)
 
     def _prepare(self, coming: _Coming) -> None:
-        def setup(desktop: SandboxDesktop) -> tuple[Stage, dict[str, Any]]:
+        def setup(desktop: Desktop) -> tuple[Stage, dict[str, Any]]:
             stage = Stage(desktop, self.coding)
             made.append((stage, stage.begin(coming.task)))
             return made[-1]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from operant.agents.base import Agent, PrivilegedAgent
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.evaluation.plan import Asked
 from operant.evaluation.run import Run, RunSettings
@@ -65,7 +66,7 @@ def evaluate(
     config: DesktopConfig | None = None,
     video: bool = False,
     tell: Callable[[Asked, EpisodeResult], None] = lambda asked, result: None,
-    desktops: Callable[[DesktopConfig], SandboxDesktop] = SandboxDesktop,
+    desktops: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
 ) -> None:
     """Play those of the tasks whose episodes are not there yet.
 

@@ -23,7 +23,7 @@ from operant.agents.vlm.agent import VLMAgent
 from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.trajectory import Trajectory, Turn
 from operant.config.vlm import PromptSettings
-from operant.desktop.sandbox import SandboxDesktop
+from operant.desktop.protocol import Desktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import DesktopClosed, OperantError
 from operant.rollout.episode import EpisodeResult, Step
@@ -79,7 +79,7 @@ class Gate(Protocol):
 class Desktops(Protocol):
     """Where desktops come from: a ``DesktopPool``, or anything else that lends one for an episode."""
 
-    def lease(self) -> AbstractContextManager[SandboxDesktop]: ...
+    def lease(self) -> AbstractContextManager[Desktop]: ...
 
 
 class TaskRunner:

@@ -31,7 +31,7 @@ from operant.rollout.store import EpisodeWriter, find_episodes
 from operant.types import Action, Observation, Outcome
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
 __all__ = [
@@ -92,13 +92,13 @@ class DaggerAgent(PrivilegedAgent):
         self.labeler = labeler
         self.learner = learner
         self.beta = beta
-        self._desktop: SandboxDesktop | None = None
+        self._desktop: Desktop | None = None
         self._task: Task | None = None
         self._random = random.Random(0)
         self._said: list[Action] = []
         self._taken_for: Action | None = None
 
-    def attach(self, desktop: SandboxDesktop, task: Task) -> None:
+    def attach(self, desktop: Desktop, task: Task) -> None:
         if task.oracle is None:
             raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
         self._desktop, self._task = desktop, task

@@ -29,7 +29,7 @@ from operant.rollout.recorders import Recorder
 from operant.types import Action, ActionKind, Observation, Outcome, Size, Transition
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
 __all__ = ["Environment", "Limits", "StopSignal", "Stopped", "run_episode"]
@@ -38,7 +38,7 @@ __all__ = ["Environment", "Limits", "StopSignal", "Stopped", "run_episode"]
 class Environment(Protocol):
     """What the loop needs of ``operant.envs.task_environment.TaskEnvironment``."""
 
-    desktop: SandboxDesktop
+    desktop: Desktop
 
     def begin(self, task: Task, *, prepared: bool = False) -> Observation: ...
 

@@ -25,7 +25,7 @@ from operant.types import Outcome
 
 if TYPE_CHECKING:
     from operant.desktop.pool import DesktopPool, Lease
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
 __all__ = ["Desktops", "Job", "Lent", "PlayedEpisode", "Player", "PooledDesktops", "lost_to_the_machine"]
@@ -69,7 +69,7 @@ class Desktops(ABC, Generic[J]):
         """A job that was prepared is not played now."""
 
 
-def environment_for(desktop: SandboxDesktop, agent: Agent) -> TaskEnvironment:
+def environment_for(desktop: Desktop, agent: Agent) -> TaskEnvironment:
     """Widgets take time to fetch, and only some agents want them."""
     return TaskEnvironment(desktop, with_tree="a11y" in agent.observation_type)
 
@@ -80,7 +80,7 @@ class PooledDesktops(Desktops[J]):
     def __init__(
         self,
         pool: DesktopPool,
-        make_environment: Callable[[SandboxDesktop, Agent], Environment] = environment_for,
+        make_environment: Callable[[Desktop, Agent], Environment] = environment_for,
         *,
         lease_s: float = LEASE_S,
     ) -> None:
@@ -98,7 +98,7 @@ class PooledDesktops(Desktops[J]):
 
     def prepare(self, job: J) -> None:
         @typed_failures()
-        def setup(desktop: SandboxDesktop) -> None:
+        def setup(desktop: Desktop) -> None:
             job.task.begin(desktop)
 
         self._prepared[id(job)] = self.pool.prepare(setup, timeout_s=PREPARED_S, ttl_s=PREPARED_S)

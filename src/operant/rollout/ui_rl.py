@@ -39,7 +39,7 @@ from operant.types import Outcome
 
 if TYPE_CHECKING:
     from operant.agents.vlm.wrapper import VLMWrapper
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.desktop.ui_rl import UiRlFleet
 
 __all__ = ["MultiActorRunner", "TaskRunner"]
@@ -55,7 +55,7 @@ class _Sessions:
     def __init__(self, fleet: UiRlFleet) -> None:
         self.fleet = fleet
 
-    def lease(self) -> AbstractContextManager[SandboxDesktop]:
+    def lease(self) -> AbstractContextManager[Desktop]:
         return contextlib.closing(self.fleet.lease())
 
 

@@ -20,6 +20,7 @@ from operant.config.desktop import DesktopConfig
 from operant.config.service import ServiceConfig
 from operant.desktop.local import LocalDesktop
 from operant.desktop.pool import DesktopPool, PoolStatus
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import OperantError, ServiceNotReady
 from operant.rollout.episode import EpisodeResult
@@ -54,7 +55,7 @@ class Runtime:
         self,
         config: ServiceConfig,
         *,
-        desktops: Callable[[DesktopConfig], SandboxDesktop] = SandboxDesktop,
+        desktops: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
         predictors: Callable[[Model], Predictor] | None = None,
         templates: Sequence[Template] | None = None,
         open_live: Callable[[], LocalDesktop] | None = None,

@@ -18,7 +18,7 @@ from operant.types import Action, ActionKind, Button, Node
 
 if TYPE_CHECKING:
     from operant.apps.view import View
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["Script", "parse_script"]
 
@@ -71,7 +71,7 @@ class Script:
     """
 
     steps: Sequence[ScriptStep]
-    _places: weakref.WeakKeyDictionary[SandboxDesktop, int] = field(
+    _places: weakref.WeakKeyDictionary[Desktop, int] = field(
         default_factory=weakref.WeakKeyDictionary, compare=False, repr=False
     )
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 import base64
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from operant.apps import chromium
 from operant.config.base import Config
+from operant.desktop.protocol import Capability, Desktop
 from operant.errors import AccessibilityError, ApplicationError, SetupFailed
 from operant.types import Action
-
-if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
 
 __all__ = [
     "SETUP_STEPS",
@@ -50,8 +47,12 @@ sys.exit("the web site does not answer")
 class SetupStep(Config, ABC):
     """One thing to do to a fresh desktop."""
 
+    def needs(self) -> frozenset[Capability]:
+        """What the desktop must be able to do for it."""
+        return frozenset()
+
     @abstractmethod
-    def apply(self, desktop: SandboxDesktop) -> None: ...
+    def apply(self, desktop: Desktop) -> None: ...
 
 
 class WriteFile(SetupStep):
@@ -68,7 +69,10 @@ class WriteFile(SetupStep):
     def of_bytes(cls, path: str, data: bytes) -> WriteFile:
         return cls(path=path, base64=base64.b64encode(data).decode())
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def needs(self) -> frozenset[Capability]:
+        return frozenset({Capability.FILES})
+
+    def apply(self, desktop: Desktop) -> None:
         desktop.files.write(self.path, base64.b64decode(self.base64) if self.base64 else self.text)
 
 
@@ -78,7 +82,10 @@ class MakeDirectory(SetupStep):
     path: str
     """Where; relative paths start at HOME."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def needs(self) -> frozenset[Capability]:
+        return frozenset({Capability.COMMANDS})
+
+    def apply(self, desktop: Desktop) -> None:
         _run(desktop, ["mkdir", "-p", "--", self.path])
 
 
@@ -90,7 +97,10 @@ class Run(SetupStep):
     timeout_s: float = Field(30.0, gt=0)
     """How long it may take."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def needs(self) -> frozenset[Capability]:
+        return frozenset({Capability.COMMANDS})
+
+    def apply(self, desktop: Desktop) -> None:
         _run(desktop, self.command, self.timeout_s)
 
 
@@ -100,7 +110,10 @@ class SetClipboard(SetupStep):
     text: str
     """The text."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def needs(self) -> frozenset[Capability]:
+        return frozenset({Capability.CLIPBOARD})
+
+    def apply(self, desktop: Desktop) -> None:
         desktop.clipboard.set(self.text)
 
 
@@ -114,7 +127,11 @@ class Launch(SetupStep):
     timeout_s: float = Field(20.0, gt=0)
     """How long it may take."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def needs(self) -> frozenset[Capability]:
+        needs = frozenset({Capability.PROGRAMS})
+        return needs if self.place is None else needs | {Capability.WINDOW_CONTROL}
+
+    def apply(self, desktop: Desktop) -> None:
         try:
             window = desktop.launch(self.command, timeout_s=self.timeout_s)
         except ApplicationError as error:
@@ -131,7 +148,10 @@ class Serve(SetupStep):
     directory: str
     """The directory to serve."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def needs(self) -> frozenset[Capability]:
+        return frozenset({Capability.PROGRAMS, Capability.COMMANDS})
+
+    def apply(self, desktop: Desktop) -> None:
         argv = [
             "python3",
             "-m",
@@ -157,7 +177,11 @@ class OpenPage(SetupStep):
     timeout_s: float = Field(30.0, gt=0)
     """How long it may take."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def needs(self) -> frozenset[Capability]:
+        needs = frozenset({Capability.PROGRAMS, Capability.FILES, Capability.ACCESSIBILITY})
+        return needs if self.place is None else needs | {Capability.WINDOW_CONTROL}
+
+    def apply(self, desktop: Desktop) -> None:
         for path, content in chromium.APP.home().items():
             desktop.files.write(path, content)
         deadline = time.monotonic() + self.timeout_s
@@ -168,7 +192,7 @@ class OpenPage(SetupStep):
                 raise SetupFailed(f"{self.urls[0]} was not loaded within {self.timeout_s:g} s")
             desktop.perform(Action.wait())
 
-    def _loaded(self, desktop: SandboxDesktop) -> bool:
+    def _loaded(self, desktop: Desktop) -> bool:
         try:
             tree = desktop.accessibility(app=chromium.APP.accessible_name, timeout_s=self.timeout_s)
         except AccessibilityError:
@@ -176,7 +200,7 @@ class OpenPage(SetupStep):
         return chromium.is_loaded(tree, self.urls[0])
 
 
-def _run(desktop: SandboxDesktop, command: list[str], timeout_s: float = 30.0) -> None:
+def _run(desktop: Desktop, command: list[str], timeout_s: float = 30.0) -> None:
     result = desktop.run(command, timeout_s=timeout_s)
     if result.returncode != 0:
         said = result.stderr.decode("utf-8", "replace").strip()[-200:]

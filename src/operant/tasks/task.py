@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from operant.config.desktop import Profile
+from operant.desktop.protocol import Capability, Desktop, require
 from operant.errors import OperantError, SetupFailed
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.setup import SetupStep
 from operant.types import Difficulty
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
     from operant.tasks.oracle import Oracle
 
 __all__ = ["Task"]
@@ -41,9 +41,17 @@ class Task:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     oracle: Oracle | None = None
 
-    def begin(self, desktop: SandboxDesktop) -> None:
-        """Bring a freshly reset desktop into this task's initial state."""
-        desktop.use_profile(self.profile)
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What a desktop must be able to do for the set-up; criteria and oracles may need more."""
+        needs = frozenset[Capability]().union(*(step.needs() for step in self.setup))
+        return needs if self.profile == "bare" else needs | {Capability.PROFILES}
+
+    def begin(self, desktop: Desktop) -> None:
+        """Bring a freshly reset desktop into this task's initial state; ``NotSupported`` if it can't be."""
+        require(desktop, self.needs, f"the set-up of {self.id}")
+        if Capability.PROFILES in desktop.capabilities:
+            desktop.use_profile(self.profile)
         try:
             for step in self.setup:
                 step.apply(desktop)

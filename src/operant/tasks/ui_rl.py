@@ -17,7 +17,7 @@ from operant.tasks.template import Params, Template
 from operant.types import Difficulty
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.desktop.ui_rl import UiRlDesktop
 
 __all__ = ["SessionTemplate", "is_done", "session_task"]
@@ -55,7 +55,7 @@ class BeginSession(SetupStep):
     seed: int | None = None
     """Decides the instance, where the server knows seeds."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def apply(self, desktop: Desktop) -> None:
         _session_desktop(desktop).begin(self.session_type, self.seed)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from operant.actions.keys import canonical_key
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.frames import same_frame
 from operant.desktop.programs import split_command
+from operant.desktop.protocol import ALL, Desktop
 from operant.errors import AccessibilityError, DesktopClosed, InvalidAction, OperantError, UnknownApplication
 from operant.testing.canvas import Box, Canvas
 from operant.testing.fake_apps import FAKE_APPS, FakeApp
@@ -38,9 +38,6 @@ from operant.types import (
     StepResult,
     Window,
 )
-
-if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
 
 __all__ = ["Delays", "FakeClipboard", "FakeDesktop"]
 
@@ -111,6 +108,8 @@ class FakeDesktop:
     '42'
     """
 
+    capabilities = ALL
+
     def __init__(
         self,
         config: DesktopConfig | None = None,
@@ -130,9 +129,9 @@ class FakeDesktop:
         self._begin()
 
     @classmethod
-    def factory(cls, config: DesktopConfig) -> SandboxDesktop:
+    def factory(cls, config: DesktopConfig) -> Desktop:
         """For ``DesktopPool(factory=FakeDesktop.factory)`` and other makers of desktops."""
-        return cast("SandboxDesktop", cls(config))
+        return cls(config)
 
     def _begin(self) -> None:
         self.files = FakeFiles()

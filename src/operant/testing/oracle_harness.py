@@ -21,8 +21,7 @@ from operant.tasks.task import Task
 from operant.types import Action, Difficulty, Observation, Outcome
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
-    from operant.testing.fake_desktop import FakeDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["TaskCheck", "check_task", "play"]
 
@@ -49,9 +48,9 @@ class _Choosing(PrivilegedAgent):
     def __init__(self, choose: Callable[[View], Action]) -> None:
         self.actions: list[Action] = []
         self._choose = choose
-        self._desktop: SandboxDesktop
+        self._desktop: Desktop
 
-    def attach(self, desktop: SandboxDesktop, task: Task) -> None:
+    def attach(self, desktop: Desktop, task: Task) -> None:
         self._desktop = desktop
 
     def act(self, observation: Observation) -> Action:
@@ -62,7 +61,7 @@ class _Choosing(PrivilegedAgent):
 class _OneDesktop(Desktops[Job]):
     """Lends the same desktop for every episode, reset before each."""
 
-    def __init__(self, desktop: SandboxDesktop) -> None:
+    def __init__(self, desktop: Desktop) -> None:
         self._desktop = desktop
 
     @contextmanager
@@ -72,18 +71,18 @@ class _OneDesktop(Desktops[Job]):
 
 
 def play(
-    task: Task, desktop: SandboxDesktop | FakeDesktop, choose: Callable[[View], Action]
+    task: Task, desktop: Desktop, choose: Callable[[View], Action]
 ) -> tuple[EpisodeResult, list[Action]]:
     """One episode on a fresh state of that desktop; returns how it ended and what was done."""
     agent = _Choosing(choose)
-    player = Player(_OneDesktop(desktop), lambda job: agent)  # type: ignore[arg-type]
+    player = Player(_OneDesktop(desktop), lambda job: agent)
     played = player.play(Job(task, task.seed or 0))
     if played.error is not None:
         raise played.error
     return played.result, agent.actions
 
 
-def check_task(task: Task, desktop: SandboxDesktop | FakeDesktop) -> TaskCheck:
+def check_task(task: Task, desktop: Desktop) -> TaskCheck:
     """Play the oracle, the agent that only waits and the one that says "done" at once."""
     if task.oracle is None:
         raise TaskError(f"{task.id} has no oracle to check it with")

@@ -20,7 +20,7 @@ from operant.errors import AgentError
 from operant.types import Observation, Size
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
 __all__ = ["Demonstrator"]
@@ -48,7 +48,7 @@ class Demonstrator(PrivilegedAgent):
         self._answers: Answers | None = None
         self._conversation: Conversation | None = None
 
-    def attach(self, desktop: SandboxDesktop, task: Task) -> None:
+    def attach(self, desktop: Desktop, task: Task) -> None:
         self._oracle.attach(desktop, task)
 
     def begin(self, task: TaskView) -> None:

@@ -19,11 +19,12 @@ import numpy.typing as npt
 from operant.actions.json_actions import to_json
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.programs import FileInfo, split_command
+from operant.desktop.protocol import ALL
 from operant.desktop.remote.connection import Connection
 from operant.desktop.remote.frames import FrameReceiver
 from operant.desktop.remote.wire import PROTOCOL, failure_from, plain, read
 from operant.errors import DesktopClosed, DesktopError, DesktopStartError, RemoteDesktopError
-from operant.types import Action, Monitor, Node, Process, RunResult, Size, StepResult, Window
+from operant.types import Action, Caret, Monitor, Node, Process, RunResult, Size, StepResult, Window
 
 __all__ = ["RemoteClipboard", "RemoteDesktop", "RemoteFiles"]
 
@@ -37,6 +38,8 @@ class RemoteDesktop:
 
     ``timeout_s`` is for each call, beyond what the call itself may take.
     """
+
+    capabilities = ALL
 
     def __init__(
         self,
@@ -198,6 +201,10 @@ class RemoteDesktop:
             "accessibility", timeout_s, scope=scope, app=app, seconds=timeout_s, limit=limit, lines=lines
         )
         return read(found, Node)
+
+    def caret(self) -> Caret | None:
+        """Caret and selection of the text that has the focus; None if no text has it or its application does not say."""
+        return read(self._call("caret"), Caret | None)
 
     @property
     def clipboard(self) -> RemoteClipboard:

@@ -6,7 +6,7 @@ import itertools
 import os
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
@@ -16,7 +16,7 @@ from operant.desktop.remote.connection import Connection
 from operant.errors import ConfigError, DesktopTimeout, OperantError, RemoteDesktopError
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["RemoteFleet"]
 
@@ -64,7 +64,7 @@ class RemoteFleet:
         if not answered and failure is not None:
             raise failure
 
-    def lease(self, config: DesktopConfig) -> SandboxDesktop:
+    def lease(self, config: DesktopConfig) -> Desktop:
         """A desktop of the next server that has one; if none has, what the last one said."""
         with self._lock:
             first = next(self._turns)
@@ -73,7 +73,7 @@ class RemoteFleet:
         for offset in range(count):
             line = self.lines[(first + offset) % count]
             try:
-                return cast("SandboxDesktop", RemoteDesktop(line, config, timeout_s=self.timeout_s))
+                return RemoteDesktop(line, config, timeout_s=self.timeout_s)
             except (RemoteDesktopError, DesktopTimeout) as error:
                 failure = error  # down, slow or full: the others may have one
         assert failure is not None

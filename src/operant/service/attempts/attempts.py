@@ -186,9 +186,7 @@ class Attempts:
     def _check(self, place: Session) -> None:
         """A desktop that fails is not to be used again."""
         try:
-            check = getattr(place.desktop, "check", None)
-            if check is not None:
-                check()
+            place.desktop.check()
         except DesktopError as error:
             self._sessions.broken(place, error)
         except OperantError:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import cast
 
-from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import NotApproved
 from operant.rollout.loop import Stopped
@@ -31,7 +29,7 @@ class SharedEnvironment(TaskEnvironment):
         secrets: Sequence[str] = (),
         pace_s: float = 0.0,
     ) -> None:
-        super().__init__(cast(SandboxDesktop, session.desktop), with_tree=with_tree)
+        super().__init__(session.desktop, with_tree=with_tree)
         self._session = session
         self._cancelled = cancelled
         self._secrets = tuple(secrets)

@@ -14,10 +14,10 @@ from pydantic import Field, ValidationError, validate_call
 from operant.actions.json_actions import from_json
 from operant.config.desktop import Profile
 from operant.desktop.programs import FileInfo
+from operant.desktop.protocol import Desktop
 from operant.desktop.remote.wire import plain
-from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import ConfigError, InvalidAction, InvalidPath
-from operant.types import Node, Process, RunResult, Window
+from operant.types import Caret, Node, Process, RunResult, Window
 
 __all__ = ["CALLS", "make_call"]
 
@@ -39,7 +39,7 @@ def call(function: Call) -> Call:
     return function
 
 
-def make_call(desktop: SandboxDesktop, name: str, arguments: dict[str, Any]) -> Any:
+def make_call(desktop: Desktop, name: str, arguments: dict[str, Any]) -> Any:
     """What the desktop says; a call that can't be made is an error that says why."""
     if name not in CALLS:
         raise ConfigError(f"a desktop has no call {name[:40]!r}")
@@ -92,6 +92,11 @@ def pointer(desktop: Any) -> Any:
 @call
 def windows(desktop: Any) -> Any:
     return plain(desktop.windows(), list[Window])
+
+
+@call
+def caret(desktop: Any) -> Any:
+    return plain(desktop.caret(), Caret | None)
 
 
 @call

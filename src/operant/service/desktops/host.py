@@ -16,6 +16,7 @@ from loguru import logger
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool, Lease
+from operant.desktop.protocol import Desktop
 from operant.desktop.remote.frames import FrameSender
 from operant.desktop.remote.wire import PROTOCOL, failure_to, pack, plain
 from operant.desktop.sandbox import SandboxDesktop
@@ -40,7 +41,7 @@ class DesktopHost:
         *,
         idle_s: float = 300.0,
         lease_wait_s: float = LEASE_WAIT_S,
-        factory: Callable[[DesktopConfig], SandboxDesktop] = SandboxDesktop,
+        factory: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
     ) -> None:
         self.idle_s = idle_s
         self.lease_wait_s = lease_wait_s

@@ -24,6 +24,7 @@ from loguru import logger
 from operant.actions import ui_rl
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool, Lease
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import ConfigError, DesktopClosed, SessionExpired, UnknownSession, UnknownTask
 from operant.tasks.criteria.base import World
@@ -72,7 +73,7 @@ class UIRLSessions:
         default_type: str = "simple_data_entry",
         idle_s: float = 300.0,
         lease_wait_s: float = LEASE_WAIT_S,
-        factory: Callable[[DesktopConfig], SandboxDesktop] = SandboxDesktop,
+        factory: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
     ) -> None:
         self.types = dict(types)
         self.default_type = default_type

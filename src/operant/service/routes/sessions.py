@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
-from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import DesktopError, LiveScreenRefused, PoolExhausted, TaskError, VerifierError
 from operant.service.attempts.criteria import criterion_of_client
 from operant.service.pictures import Encoding, encode_picture
@@ -162,12 +161,10 @@ async def launch(name: Name, asked: LaunchRequest, runtime: RuntimeDep) -> Windo
 
 
 def _launch(runtime: Runtime, session: Session, command: list[str]) -> WindowView:
-    desktop = session.desktop
-    start = getattr(desktop, "launch", None)
-    if session.live or start is None:
+    if session.live:
         raise LiveScreenRefused("programs are started in sandboxed desktops only")
     with session.hands():
-        window = start(command)
+        window = session.desktop.launch(command)
     return WindowView(
         title=window.title,
         application=window.wm_class,
@@ -198,7 +195,7 @@ def _check(runtime: Runtime, name: str, asked: CheckRequest) -> CheckView:
         raise LiveScreenRefused("criteria look into sandboxed desktops only")
     try:
         with session.hands():
-            verdict = wanted.check(World(cast(SandboxDesktop, session.desktop), asked.answer))
+            verdict = wanted.check(World(session.desktop, asked.answer))
     except DesktopError as error:
         runtime.sessions.broken(session, error)
         raise

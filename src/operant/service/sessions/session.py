@@ -22,7 +22,7 @@ from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
 from operant.config.desktop import Profile
 from operant.desktop.local import LocalDesktop
-from operant.desktop.sandbox import SandboxDesktop
+from operant.desktop.protocol import Desktop
 from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpisode
 from operant.service.masking import mask_action
 from operant.service.sessions.changes import Box, changed_box, changed_share, window_changes
@@ -68,7 +68,7 @@ class Session:
     def __init__(
         self,
         identity: str,
-        desktop: SandboxDesktop | LocalDesktop,
+        desktop: Desktop,
         ttl_s: float,
         *,
         renew: Callable[[float], None] = lambda ttl_s: None,
@@ -123,7 +123,7 @@ class Session:
     # Looking.
 
     @property
-    def desktop(self) -> SandboxDesktop | LocalDesktop:
+    def desktop(self) -> Desktop:
         if self.closed:
             raise SessionExpired(f"the session {self.id} has ended", hint="POST /api/v1/sessions for another")
         return self._desktop
@@ -135,7 +135,7 @@ class Session:
     @property
     def profile(self) -> Profile | None:
         """What the desktop shows besides programs; None for a screen that is not ours."""
-        return None if isinstance(self._desktop, LocalDesktop) else self._desktop.profile
+        return self._desktop.profile
 
     def look(self) -> npt.NDArray[np.uint8]:
         """The screen now, without waiting for a turn."""

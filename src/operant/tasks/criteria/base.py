@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from operant.config.base import Config
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["Criterion", "Verdict", "World"]
 
@@ -23,7 +23,7 @@ __all__ = ["Criterion", "Verdict", "World"]
 class World:
     """What a criterion may look at: the desktop as it is now, and what the agent reported, if anything."""
 
-    desktop: SandboxDesktop
+    desktop: Desktop
     answer: str | None = None
     start: Mapping[str, Any] = field(default_factory=dict)
     """What ``Criterion.remember`` noted when the task began."""

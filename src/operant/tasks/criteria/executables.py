@@ -10,7 +10,7 @@ from operant.errors import UnknownApplication
 from operant.types import Process, Window
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["TERMINALS", "akin", "executables", "installed", "programs_of", "shows_anything"]
 
@@ -28,7 +28,7 @@ INTERPRETERS = (
 )  # fmt: skip
 
 
-def executables(desktop: SandboxDesktop, processes: Collection[Process]) -> dict[int, str]:
+def executables(desktop: Desktop, processes: Collection[Process]) -> dict[int, str]:
     """pid -> path of the executable; processes that can't be asked are left out."""
     if not processes:
         return {}
@@ -54,7 +54,7 @@ def installed(executable: str | None) -> str | None:
     return posixpath.basename(executable)
 
 
-def programs_of(desktop: SandboxDesktop, windows: Iterable[Window]) -> dict[int, str]:
+def programs_of(desktop: Desktop, windows: Iterable[Window]) -> dict[int, str]:
     """window id -> name of the installed program that shows it; windows of unknown origin are left out."""
     shown = list(windows)
     if not shown:

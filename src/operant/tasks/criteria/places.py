@@ -19,7 +19,7 @@ from operant.tasks.criteria.question import NoEvidence, Question, Refuted
 
 if TYPE_CHECKING:
     from operant.desktop.programs import FileInfo
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = [
     "MAX_FILE",
@@ -76,7 +76,7 @@ class FileQuestion(Question):
         """The answer if no link is on the way."""
 
 
-def is_real(desktop: SandboxDesktop, path: str) -> bool:
+def is_real(desktop: Desktop, path: str) -> bool:
     """Whether something lies there and no link is on the way from HOME or /tmp to it."""
     place = "/tmp" if path.startswith("/") else "."
     for name in posixpath.relpath(path, place).split("/"):
@@ -88,17 +88,17 @@ def is_real(desktop: SandboxDesktop, path: str) -> bool:
     return True
 
 
-def entry_exists(desktop: SandboxDesktop, path: str) -> bool:
+def entry_exists(desktop: Desktop, path: str) -> bool:
     """Whether anything lies there, be it a link that leads nowhere; the directory above must be there."""
     return _entry(desktop, posixpath.dirname(path) or ".", posixpath.basename(path)) is not None
 
 
-def _entry(desktop: SandboxDesktop, directory: str, name: str) -> FileInfo | None:
+def _entry(desktop: Desktop, directory: str, name: str) -> FileInfo | None:
     entries = list_directory(desktop, directory)
     return next((entry for entry in entries if entry.name == name), None)
 
 
-def list_directory(desktop: SandboxDesktop, path: str) -> list[FileInfo]:
+def list_directory(desktop: Desktop, path: str) -> list[FileInfo]:
     """What is in a directory, links as links."""
     for attempt in range(RETRIES):
         try:

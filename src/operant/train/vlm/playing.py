@@ -10,13 +10,14 @@ from operant.agents.vlm.backends.base import Backend
 from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.desktop.pool import DesktopPool
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import MissingDependency
 from operant.rollout.actors import Rewards, TaskRunner
 
 __all__ = ["DesktopFactory", "desktop_factory", "desktop_pool", "task_runner"]
 
-DesktopFactory: TypeAlias = Callable[[DesktopConfig], SandboxDesktop]
+DesktopFactory: TypeAlias = Callable[[DesktopConfig], Desktop]
 LEASE_S = 3600.0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from operant.apps import mousepad_notes, openbox
 from operant.apps.openbox import Place
 from operant.desktop import decorations
-from operant.desktop.sandbox import SandboxDesktop
+from operant.desktop.protocol import Desktop
 from operant.errors import SetupFailed
 from operant.tasks.changes import Change
 from operant.tasks.criteria import Criterion, FileEquals, WindowAbsent
@@ -45,7 +45,7 @@ class Edit(SetupStep):
     text: str
     """What is typed at the end."""
 
-    def apply(self, desktop: SandboxDesktop) -> None:
+    def apply(self, desktop: Desktop) -> None:
         window = next((window for window in desktop.windows() if self.title in window.title), None)
         if window is None:
             raise SetupFailed(f"there is no window {self.title!r} to type into")
