@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHON EXTRAS TORCH TORCH_INDEX SKIP_APT APT INSTALLER
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage check format bench doctor venv lock clean
+.PHONY: help demo test coverage check format bench docs doctor venv lock clean
 
 help: ## Show this list
 	@echo "usage: make <target> [ARGS='...'] [WORKERS=1] [EXTRAS=dev,vlm] [PYTHON=...] [TORCH=... TORCH_INDEX=...] [SKIP_APT=1]"
@@ -45,6 +45,9 @@ format: venv ## Format the code and fix what the linter can fix
 bench: ## Measure how fast desktops are on this machine
 	@sh scripts/setup.sh bench
 	@$(BIN)/operant bench desktop $(ARGS)
+
+docs: venv ## Build the documentation into site/; a broken link is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 doctor: ## Say what this machine lacks, and how to get it
 	@sh scripts/setup.sh demo

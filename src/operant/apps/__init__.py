@@ -7,15 +7,16 @@ as ``module:APP``. An application's module is imported when it is asked for.
 from __future__ import annotations
 
 import difflib
-import importlib
-from importlib.metadata import entry_points
 
 from operant.apps.base import App
-from operant.errors import UnknownApplication
+from operant.config.entry_points import find, installed, load
+from operant.config.imported import imported
+from operant.errors import ConfigError, UnknownApplication
 
 __all__ = ["BUILT_IN", "GROUP", "App", "app_names", "load_app"]
 
 GROUP = "operant.apps"
+FORM = "module:APP"
 
 #: name -> where its ``App`` is
 BUILT_IN: dict[str, str] = {
@@ -35,24 +36,18 @@ BUILT_IN: dict[str, str] = {
 
 def app_names() -> list[str]:
     """All names that ``load_app`` takes, in alphabetical order."""
-    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
+    return sorted(installed(GROUP, BUILT_IN))
 
 
 def load_app(name: str) -> App:
     """The application of that name, or the one that ``module:APP`` names."""
-    place = BUILT_IN.get(name) or next((p.value for p in entry_points(group=GROUP) if p.name == name), None)
-    if place is None and ":" in name:
-        place = name
-    if place is None:
+    entry = find(name, GROUP, BUILT_IN)
+    if entry is None and ":" not in name:
         near = difflib.get_close_matches(name, app_names(), 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"applications: {', '.join(app_names())}"
+        hint = f"did you mean {near[0]!r}?" if near else f"applications: {', '.join(app_names())}, or {FORM}"
         raise UnknownApplication(f"there is no application {name!r}", hint=hint)
-    module, _, attribute = place.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise UnknownApplication(f"the application {name!r} cannot be loaded: {error}") from error
+    found = imported(name, form=FORM, example="my_package:APP") if entry is None else load(entry, form=FORM)
     app = found() if isinstance(found, type) else found
     if not isinstance(app, App):
-        raise UnknownApplication(f"{place} is a {type(app).__name__}, not an App")
+        raise ConfigError(f"{name!r} is a {type(app).__name__}, not an App", hint="see operant.apps.base.App")
     return app

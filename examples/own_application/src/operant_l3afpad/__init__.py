@@ -1,0 +1,1 @@
+"""L3afpad for Operant: the application and a suite of tasks."""
