@@ -46,7 +46,8 @@ bench: ## Measure how fast desktops are on this machine
 	@sh scripts/setup.sh bench
 	@$(BIN)/operant bench desktop $(ARGS)
 
-docs: venv ## Build the documentation into site/; a broken link is an error
+docs: ## Build the documentation into site/; a broken link is an error
+	@sh scripts/setup.sh docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 doctor: ## Say what this machine lacks, and how to get it

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from typing import Any
 
 #: A link from a page to a file outside docs/, such as [defaults](../config/config.yaml).
 OUTSIDE = re.compile(r"(!?)\[([^\]]*)\]\((?:\.\./)+([\w.][^)#\s]*)(?:#[^)]*)?\)")
-VERBS = (
-    "doctor", "demo", "desktop shot", "desktop run", "desktop serve", "apps list", "apps show", "apps check",
-    "tasks list", "tasks show", "tasks try", "tasks check", "eval", "results show", "replay", "demos collect",
-    "train clone", "train dagger", "train hierarchical", "train vlm", "export", "hub push", "hub pull", "serve",
-)  # fmt: skip
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     text = OUTSIDE.sub(lambda link: _plain(link, page.file.src_uri), markdown)
-    return (
-        text.replace("{{ commands }}", _commands()) if page.file.src_uri == "reference/commands.md" else text
-    )
+    return text.replace("{{ commands }}", "\n".join(_commands())) if "{{ commands }}" in text else text
 
 
 def _plain(link: re.Match[str], page: str) -> str:
@@ -32,17 +24,47 @@ def _plain(link: re.Match[str], page: str) -> str:
     return name if link[2].strip("`") == link[3] else f"{link[2]} ({name})"
 
 
-def _commands() -> str:
-    return "\n\n".join(f"## operant {verb}\n\n```text\n{_help(verb)}\n```" for verb in VERBS)
+def _commands() -> Iterator[str]:
+    """Every verb with its flags, as Markdown."""
+    from operant.cli.root import VERBS, Verb
+
+    for name, (module, summary) in VERBS.items():
+        yield from _command(f"operant {name}", Verb(name, module, summary).load())
 
 
-def _help(verb: str) -> str:
-    command = [sys.executable, "-m", "operant", *verb.split(), "--help"]
-    found = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"},
+def _command(name: str, command: Any) -> Iterator[str]:
+    parts = getattr(command, "commands", None)
+    if parts:
+        for part, inner in parts.items():
+            yield from _command(f"{name} {part}", inner)
+        return
+    yield f"## {name}\n\n{' '.join((command.help or '').split())}\n"
+    rows = [
+        _row(param)
+        for param in command.params
+        if param.name != "help" and not getattr(param, "hidden", False)
+    ]
+    if rows:
+        yield "| flag | meaning | default |\n|---|---|---|"
+        yield from rows
+    yield ""
+
+
+def _row(param: Any) -> str:
+    flags = (
+        ", ".join(f"`{one}`" for one in param.opts)
+        if param.param_type_name == "option"
+        else f"`{param.name}`"
     )
-    return "\n".join(line.rstrip() for line in found.stdout.strip().splitlines())
+    shown = getattr(param, "show_default", None)
+    default = shown if isinstance(shown, str) else param.default
+    said = (
+        "required"
+        if param.required
+        else ""
+        if default in (None, False, ()) or callable(default)
+        else str(default)
+    )
+    return f"| {flags} | {' '.join((getattr(param, 'help', '') or '').split())} | {said} |".replace(
+        "||", "| |"
+    )
