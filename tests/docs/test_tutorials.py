@@ -14,7 +14,7 @@ import pytest
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 FILE = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHORTER = re.compile(r"<!-- test: (.*?) -->", re.DOTALL)
+SHORTER = re.compile(r"<!-- test:(.*?)-->", re.DOTALL)
 
 
 def commands(text: str) -> list[str]:
