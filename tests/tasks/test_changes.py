@@ -64,6 +64,24 @@ def test_a_folder_is_checked_whole_after_a_file_was_removed() -> None:
     )
 
 
+def test_scope_names_checks_what_files_say_only_where_that_changes() -> None:
+    criterion = after(
+        SETUP, [Change(NOWHERE, lambda disk: disk.move("work/a.txt", "work/n.txt"))], scope="names"
+    )
+    assert criterion == AllOf(
+        of=(
+            DirectoryContains(path="work", names=("old/", "b.txt", "n.txt"), exactly=True),
+            FileEquals(path="work/n.txt", text="A"),
+        )
+    )
+
+
+def test_a_goal_that_something_later_undoes_stays_reached() -> None:
+    goal = Goal(lambda view: False, lambda view: Action.wait())
+    assert goal.or_when(lambda view: True).done(None)  # type: ignore[arg-type]
+    assert not goal.or_when(lambda view: False).done(None)  # type: ignore[arg-type]
+
+
 def test_scope_files_checks_every_file_that_was_there_and_the_changed_ones_first() -> None:
     change = Change(NOWHERE, lambda disk: disk.write("new.txt", "N"))
     assert after(SETUP, [change], "files") == AllOf(

@@ -27,6 +27,7 @@ BUILT_IN: dict[str, str] = {
     "lxpanel": "operant.apps.lxpanel:APP",
     "mate-calc": "operant.apps.mate_calc:APP",
     "openbox": "operant.apps.openbox:APP",
+    "pcmanfm": "operant.apps.pcmanfm:APP",
     "ristretto": "operant.apps.ristretto:APP",
     "viewnior": "operant.apps.viewnior:APP",
     "xarchiver": "operant.apps.xarchiver:APP",

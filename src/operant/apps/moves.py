@@ -52,6 +52,10 @@ class Goal:
     done: Callable[[View], bool]
     act: Callable[[View], Action]
 
+    def or_when(self, later: Callable[[View], bool]) -> Goal:
+        """The same, but also reached when something holds that comes after it and may undo it."""
+        return Goal(lambda view: later(view) or self.done(view), self.act)
+
 
 @dataclass(frozen=True)
 class Goals:

@@ -99,6 +99,9 @@ class View:
         except OSError:
             return None
 
+    def exists(self, path: str) -> bool:
+        return self.desktop.files.exists(path)
+
     def clipboard(self) -> str | None:
         return self.desktop.clipboard.get()
 

@@ -28,9 +28,9 @@ from operant.tasks.setup import MakeDirectory, SetupStep, WriteFile
 
 __all__ = ["Change", "Disk", "Scope", "after", "answered"]
 
-Scope = Literal["folders", "files"]
-"""What must be as it was, beside what was changed: all of the folders in which something changes, or every file that the
-set-up wrote (other files may come)."""
+Scope = Literal["folders", "names", "files"]
+"""What must be as it was, beside what was changed: all of the folders in which something changes, the names in these
+folders but not what the other files say, or every file that the set-up wrote (other files may come)."""
 
 PNG = b"\x89PNG"
 ALIKE = 0.98  # how similar a picture must be that is said to be the same
@@ -135,6 +135,9 @@ def after(setup: Sequence[SetupStep], changes: Sequence[Change], scope: Scope = 
     else:
         touched = [*sorted(wanted.kept), *(posixpath.dirname(path) for path in _differences(before, wanted))]
         criteria = [one for folder in dict.fromkeys(touched) for one in wanted.is_exactly(folder)]
+    if scope == "names":
+        same = wanted.say(path for path, _ in before.files.items() & wanted.files.items())
+        criteria = [one for one in criteria if one not in same]
     criteria += [criterion for change in changes for criterion in change.holds]
     if not criteria:
         raise TaskError(

@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 
 from operant.apps import xarchiver
 from operant.apps.moves import Goal
+from operant.apps.pcmanfm.file_goals import opened_with
 from operant.apps.view import HOME, View
 from operant.tasks.changes import Change, Disk, answered
 from operant.tasks.criteria import AllOf, AnyOf, CommandOutput, Criterion, ProcessRunning, WindowTitle
 from operant.tasks.draw import Draw
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.files_view import (
+from operant.tasks.suites.core.files_changes import (
     PARENTS,
     FileManager,
     files_in,
     holds,
     joined,
-    opened_with,
     says_name,
     stems,
 )

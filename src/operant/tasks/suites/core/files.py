@@ -5,47 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Answer, Criterion, DirectoryContains, FileEquals, WindowTitle
+from operant.apps.pcmanfm import file_goals
+from operant.apps.view import HOME
+from operant.tasks.changes import Change, answered
+from operant.tasks.criteria import WindowTitle
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.setup import SetupStep, WriteFile
-from operant.tasks.suites.core.files_view import (
-    HOME,
+from operant.tasks.suites.core.files_changes import (
     PARENTS,
     SIZE,
-    TRASH,
     FileManager,
-    Goal,
-    Goals,
-    answer,
-    clear_way,
-    dialog,
     dragged,
-    files_in,
+    filler,
     folder_made,
     folder_shown,
-    here,
-    holds,
-    items,
-    menu,
-    once,
-    opened_with,
+    messy,
     renamed,
-    says_name,
-    steps,
     trashed,
-    visit,
 )
 from operant.tasks.template import Params, Template
-from operant.types import Action, Button, Difficulty
+from operant.types import Difficulty
 
 __all__ = ["TEMPLATES"]
-
-
-def messy(draw: Draw, count: int, extensions: Sequence[str] = ("txt", "png", "csv")) -> list[str]:
-    """Names of files of mixed kinds."""
-    return [f"{noun}.{draw.choice(extensions)}" for noun in draw.words(count, "nouns")]
 
 
 class OpenFolder(FileManager):
@@ -62,21 +42,12 @@ class OpenFolder(FileManager):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         names = draw.words(draw.choice((4, 5, 6, 7)), "nouns")
-        return {
-            "folder": draw.choice(PARENTS),
-            "names": names,
-            "name": draw.choice(names),
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        content = {f"{folder}/{name}": [f"about-{name}.txt"] for name in names}
+        return {"folder": folder, "content": content, "name": draw.choice(names), "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return [step for name in p.names for step in files_in(f"{p.folder}/{name}", [f"about-{name}.txt"])]
-
-    def success(self, p: Params) -> Criterion:
-        return WindowTitle(title=p.name, wm_class="Pcmanfm", exact=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([folder_shown(f"{p.folder}/{p.name}")])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [folder_shown(f"{p.folder}/{p.name}")]
 
 
 class RenameFile(FileManager):
@@ -94,23 +65,12 @@ class RenameFile(FileManager):
         *others, new = draw.words(draw.choice((4, 5, 6)), "nouns")
         extension = draw.choice(("txt", "csv", "log"))
         names = [f"{other}.{extension}" for other in others]
-        return {
-            "folder": draw.choice(PARENTS),
-            "names": names,
-            "old": draw.choice(names),
-            "new": f"{new}.{extension}",
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        which = {"old": draw.choice(names), "new": f"{new}.{extension}"}
+        return {"folder": folder, "content": {folder: names}, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return files_in(p.folder, p.names)
-
-    def success(self, p: Params) -> Criterion:
-        names = [p.new if name == p.old else name for name in p.names]
-        return holds(p.folder, names, {p.new: p.old})
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([renamed(p.folder, p.old, p.new)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [renamed(p.folder, p.old, p.new)]
 
 
 class TrashFile(FileManager):
@@ -127,22 +87,11 @@ class TrashFile(FileManager):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         names = messy(draw, draw.choice((4, 5, 6, 7)))
-        return {
-            "folder": draw.choice(PARENTS),
-            "names": names,
-            "name": draw.choice(names),
-            "place": draw.place(*SIZE),
-        }
+        folder, name = draw.choice(PARENTS), draw.choice(names)
+        return {"folder": folder, "content": {folder: names}, "name": name, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return files_in(p.folder, p.names)
-
-    def success(self, p: Params) -> Criterion:
-        kept = holds(p.folder, [name for name in p.names if name != p.name])
-        return AllOf(of=(kept, FileEquals(path=f"{TRASH}/{p.name}", text=says_name(p.name))))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([trashed(p.folder, p.name)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [trashed(p.folder, p.name)]
 
 
 class NewFolder(FileManager):
@@ -151,6 +100,7 @@ class NewFolder(FileManager):
     family = "making"
     difficulty = Difficulty.EASY
     view_mode = "icon"
+    scope = "names"
     instructions = (
         "Make a new folder called {name} here.",
         "Create a folder named {name} in the folder that is open.",
@@ -159,21 +109,12 @@ class NewFolder(FileManager):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         name, *topics = draw.words(4, "topics")
-        return {
-            "folder": draw.choice(PARENTS),
-            "name": name,
-            "names": [*(f"{topic}/" for topic in topics), *messy(draw, 3)],
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        names = [*(f"{topic}/" for topic in topics), *messy(draw, 3)]
+        return {"folder": folder, "content": {folder: names}, "name": name, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return files_in(p.folder, p.names)
-
-    def success(self, p: Params) -> Criterion:
-        return DirectoryContains(path=p.folder, names=(*p.names, f"{p.name}/"), exactly=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([folder_made(p.folder, p.name)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [folder_made(p.folder, p.name)]
 
 
 class GoToPath(FileManager):
@@ -190,43 +131,14 @@ class GoToPath(FileManager):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         middle, *ends = draw.words(4, "nouns")
         folder, other = draw.sample(PARENTS, 2)
-        return {
-            "folder": folder,
-            "other": other,
-            "below": [f"{middle}/{end}" for end in ends],
-            "name": ends[0],
-            "path": f"{HOME}/{other}/{middle}/{ends[0]}",
-            "files": messy(draw, 3),
-            "place": draw.place(*SIZE),
-        }
+        files = messy(draw, 3)
+        deep = {f"{other}/{middle}/{end}": files[:2] for end in ends}
+        target = f"{other}/{middle}/{ends[0]}"
+        which = {"target": target, "path": f"{HOME}/{target}"}
+        return {"folder": folder, "content": {folder: files, **deep}, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        deep = [step for below in p.below for step in files_in(f"{p.other}/{below}", p.files[:2])]
-        return [*files_in(p.folder, p.files), *deep]
-
-    def success(self, p: Params) -> Criterion:
-        return WindowTitle(title=p.name, wm_class="Pcmanfm", exact=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([path_entered(p.path)])
-
-
-def path_entered(path: str) -> Goal:
-    """The location bar leads to a folder."""
-    name = path.rpartition("/")[2]
-    bar = Action.key("ctrl", "l")
-    entry = Action.type(path + "\n")
-
-    def type_path(view: View) -> Action:
-        if view.last == entry:
-            return Action.wait()
-        return entry if view.last == bar else bar
-
-    def done(view: View) -> bool:
-        window = view.window(wm_class="Pcmanfm")
-        return window is not None and window.title == name and here(view) == path
-
-    return Goal(done, steps(clear_way, type_path))
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [folder_shown(p.target, by_path=True)]
 
 
 class DragIntoFolder(FileManager):
@@ -243,25 +155,13 @@ class DragIntoFolder(FileManager):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         folders = draw.words(draw.choice((2, 3)), "topics")
         names = messy(draw, draw.choice((3, 4, 5)))
-        return {
-            "folder": draw.choice(PARENTS),
-            "folders": folders,
-            "into": draw.choice(folders),
-            "names": names,
-            "name": draw.choice(names),
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        content = {folder: [*(f"{name}/" for name in folders), *names]}
+        which = {"into": draw.choice(folders), "name": draw.choice(names)}
+        return {"folder": folder, "content": content, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return files_in(p.folder, [*(f"{name}/" for name in p.folders), *p.names])
-
-    def success(self, p: Params) -> Criterion:
-        left = [name for name in p.names if name != p.name]
-        folders = [f"{name}/" for name in p.folders]
-        return AllOf(of=(holds(p.folder, [*folders, *left]), holds(f"{p.folder}/{p.into}", [p.name])))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([dragged(p.folder, [p.name], p.into)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [dragged(p.folder, p.name, p.into)]
 
 
 class OpenText(FileManager):
@@ -278,27 +178,16 @@ class OpenText(FileManager):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         folders = draw.words(draw.choice((3, 4)), "topics")
         names = [f"{noun}.txt" for noun in draw.words(draw.choice((3, 4, 5)), "nouns")]
-        return {
-            "folder": draw.choice(PARENTS),
-            "folders": folders,
-            "inner": draw.choice(folders),
-            "names": names,
-            "name": draw.choice(names),
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        content = {f"{folder}/{inner}": names for inner in folders}
+        which = {"inner": draw.choice(folders), "name": draw.choice(names)}
+        return {"folder": folder, "content": content, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return [step for name in p.folders for step in files_in(f"{p.folder}/{name}", p.names)]
-
-    def success(self, p: Params) -> Criterion:
-        return WindowTitle(title=self.title(p), wm_class="Mousepad", exact=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([opened_with(f"{p.folder}/{p.inner}", p.name, self.title(p), "mousepad")])
-
-    @staticmethod
-    def title(p: Params) -> str:
-        return f"~/{p.folder}/{p.inner}/{p.name} - Mousepad"
+    def changes(self, p: Params) -> Sequence[Change]:
+        inner = f"{p.folder}/{p.inner}"
+        title = f"~/{inner}/{p.name} - Mousepad"
+        shown = WindowTitle(title=title, wm_class="Mousepad", exact=True)
+        return [Change(file_goals.opened_with(inner, p.name, title, "mousepad"), holds=[shown])]
 
 
 class ReportSize(FileManager):
@@ -317,44 +206,14 @@ class ReportSize(FileManager):
         names = messy(draw, draw.choice((4, 5, 6)), ("txt", "csv"))
         sizes = draw.numbers(len(names), 120, 990)
         chosen = draw.choice(range(len(names)))
-        return {
-            "folder": draw.choice(PARENTS),
-            "sizes": dict(zip(names, sizes, strict=True)),
-            "name": names[chosen],
-            "size": sizes[chosen],
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        content = {folder: {name: filler(size) for name, size in zip(names, sizes, strict=True)}}
+        which = {"name": names[chosen], "size": sizes[chosen]}
+        return {"folder": folder, "content": content, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return [
-            WriteFile(path=f"{p.folder}/{name}", text=("lorem ipsum " * 99)[: size - 1] + "\n")
-            for name, size in p.sizes.items()
-        ]
-
-    def success(self, p: Params) -> Criterion:
-        return Answer(text=str(p.size), numeric=True)
-
-    def oracle(self, p: Params) -> Oracle:
-        def open_menu(view: View) -> Action:
-            item = items(view).get(p.name)
-            return Action.wait() if item is None else once(view, view.click(item, button=Button.RIGHT))
-
-        def choose_properties(view: View) -> Action | None:
-            shown = menu(view)
-            entry = shown.find("menu item", "Properties") if shown is not None else None
-            return None if entry is None else view.click(entry)
-
-        def shown(view: View) -> bool:
-            properties = dialog(view, "File Properties")
-            field = properties.find("text") if properties is not None else None
-            return field is not None and field.text == p.name
-
-        def finish(view: View) -> Action:
-            return answer(str(p.size))
-
-        read = Goal(lambda view: False, finish)
-        look = Goal(shown, steps(choose_properties, clear_way, visit(p.folder), open_menu))
-        return Goals([look, read])
+    def changes(self, p: Params) -> Sequence[Change]:
+        look = file_goals.properties_shown(p.folder, p.name)
+        return [Change(look), answered(str(p.size), numeric=True)]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

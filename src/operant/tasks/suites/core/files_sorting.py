@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Criterion, DirectoryContains, FileEquals, FileNotExists
+from operant.tasks.changes import Change
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.setup import SetupStep, WriteFile
-from operant.tasks.suites.core.files import messy
-from operant.tasks.suites.core.files_view import (
+from operant.tasks.suites.core.files_changes import (
     PARENTS,
     SIZE,
     TRASH,
     FileManager,
-    Goal,
-    Goals,
     copied,
-    exists,
-    files_in,
     folder_made,
     holds,
     joined,
+    kept,
+    messy,
     moved,
     renamed,
-    says_name,
     stems,
     trashed,
 )
@@ -54,39 +47,21 @@ class SortByKind(FileManager):
         pictures, texts = draw.words(2, "topics")
         kinds = ["png"] * 3 + ["txt"] * draw.choice((3, 4)) + ["csv"] * draw.choice((1, 2))
         nouns = draw.words(len(kinds), "nouns")
-        return {
-            "folder": draw.choice(PARENTS),
-            "pictures": pictures,
-            "texts": texts,
-            "names": [f"{noun}.{kind}" for noun, kind in zip(nouns, kinds, strict=True)],
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        names = [f"{noun}.{kind}" for noun, kind in zip(nouns, kinds, strict=True)]
+        which = {"pictures": pictures, "texts": texts}
+        return {"folder": folder, **which, "content": {folder: names}, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return files_in(p.folder, p.names)
-
-    def success(self, p: Params) -> Criterion:
-        return AllOf(
-            of=(
-                holds(p.folder, [f"{p.pictures}/", f"{p.texts}/", *self.kind(p, "csv")]),
-                holds(f"{p.folder}/{p.pictures}", self.kind(p, "png")),
-                holds(f"{p.folder}/{p.texts}", self.kind(p, "txt")),
-            )
-        )
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals(
-            [
-                folder_made(p.folder, p.pictures),
-                folder_made(p.folder, p.texts),
-                moved(self.kind(p, "png"), p.folder, f"{p.folder}/{p.pictures}"),
-                moved(self.kind(p, "txt"), p.folder, f"{p.folder}/{p.texts}"),
-            ]
-        )
-
-    @staticmethod
-    def kind(p: Params, extension: str) -> list[str]:
-        return [name for name in p.names if name.endswith(f".{extension}")]
+    def changes(self, p: Params) -> Sequence[Change]:
+        kinds = {p.pictures: ".png", p.texts: ".txt"}
+        names = p.content[p.folder]
+        return [
+            *(folder_made(p.folder, into) for into in kinds),
+            *(
+                moved([name for name in names if name.endswith(kind)], p.folder, f"{p.folder}/{into}")
+                for into, kind in kinds.items()
+            ),
+        ]
 
 
 class FolderTree(FileManager):
@@ -103,35 +78,15 @@ class FolderTree(FileManager):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         a, b, c, d = draw.words(4, "nouns")
         top, *topics = draw.words(3, "topics")
-        return {
-            "folder": draw.choice(PARENTS),
-            "top": top,
-            "a": a,
-            "b": b,
-            "c": c,
-            "d": d,
-            "topics": topics,
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        content = {folder: [f"{topic}/" for topic in topics]}
+        which = {"top": top, "a": a, "b": b, "c": c, "d": d}
+        return {"folder": folder, **which, "content": content, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return files_in(p.folder, [f"{topic}/" for topic in p.topics])
-
-    def success(self, p: Params) -> Criterion:
-        top = f"{p.folder}/{p.top}"
-        here = (f"{p.top}/", *(f"{topic}/" for topic in p.topics))
-        return AllOf(
-            of=(
-                DirectoryContains(path=p.folder, names=here, exactly=True),
-                DirectoryContains(path=top, names=(f"{p.a}/", f"{p.b}/"), exactly=True),
-                DirectoryContains(path=f"{top}/{p.b}", names=(f"{p.c}/", f"{p.d}/"), exactly=True),
-            )
-        )
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         top = f"{p.folder}/{p.top}"
         makes = [(p.folder, p.top), (top, p.a), (top, p.b), (f"{top}/{p.b}", p.c), (f"{top}/{p.b}", p.d)]
-        return Goals([folder_made(folder, name) for folder, name in makes])
+        return [folder_made(folder, name) for folder, name in makes]
 
 
 class RenameSeries(FileManager):
@@ -152,28 +107,15 @@ class RenameSeries(FileManager):
         changed = {
             old: f"{new}.{extension}" for old, new in zip(draw.sample(names, 4), nouns[5:], strict=True)
         }
-        return {
-            "folder": draw.choice(PARENTS),
-            "inner": inner,
-            "other": other,
-            "names": names,
-            "changed": changed,
-            "pairs": joined([f"{old} to {new}" for old, new in changed.items()]),
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        content = {f"{folder}/{inner}": names, f"{folder}/{other}": names}
+        pairs = joined([f"{old} to {new}" for old, new in changed.items()])
+        which = {"inner": inner, "changed": changed, "pairs": pairs}
+        return {"folder": folder, "content": content, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        inner, other = f"{p.folder}/{p.inner}", f"{p.folder}/{p.other}"
-        return [*files_in(inner, p.names), *files_in(other, p.names)]
-
-    def success(self, p: Params) -> Criterion:
-        before = {new: old for old, new in p.changed.items()}
-        names = [p.changed.get(name, name) for name in p.names]
-        untouched = holds(f"{p.folder}/{p.other}", p.names)
-        return AllOf(of=(holds(f"{p.folder}/{p.inner}", names, before), untouched))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals([renamed(f"{p.folder}/{p.inner}", old, new) for old, new in p.changed.items()])
+    def changes(self, p: Params) -> Sequence[Change]:
+        renames = [renamed(f"{p.folder}/{p.inner}", old, new) for old, new in p.changed.items()]
+        return [*renames, kept(*p.content)]
 
 
 class CleanUp(FileManager):
@@ -194,11 +136,11 @@ class CleanUp(FileManager):
         new, topic = draw.words(2, "topics")
         names = messy(draw, draw.choice((7, 8)))
         junk_a, junk_b, keep_a, keep_b, old = draw.sample(names, 5)
+        folder = draw.choice(PARENTS)
         return {
-            "folder": draw.choice(PARENTS),
+            "folder": folder,
+            "content": {folder: [f"{topic}/", *names]},
             "new": new,
-            "topic": topic,
-            "names": names,
             "junk_a": junk_a,
             "junk_b": junk_b,
             "keep_a": keep_a,
@@ -208,29 +150,14 @@ class CleanUp(FileManager):
             "place": draw.place(*SIZE),
         }
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        return files_in(p.folder, [f"{p.topic}/", *p.names])
-
-    def success(self, p: Params) -> Criterion:
-        gone = {p.junk_a, p.junk_b, p.keep_a, p.keep_b, p.old}
-        left = [f"{p.topic}/", f"{p.new}/", p.name, *(name for name in p.names if name not in gone)]
-        return AllOf(
-            of=(
-                holds(p.folder, left, {p.name: p.old}),
-                holds(f"{p.folder}/{p.new}", [p.keep_a, p.keep_b]),
-                holds(TRASH, [p.junk_a, p.junk_b]),
-            )
-        )
-
-    def oracle(self, p: Params) -> Oracle:
-        return Goals(
-            [
-                trashed(p.folder, p.junk_a, p.junk_b),
-                folder_made(p.folder, p.new),
-                moved([p.keep_a, p.keep_b], p.folder, f"{p.folder}/{p.new}"),
-                renamed(p.folder, p.old, p.name),
-            ]
-        )
+    def changes(self, p: Params) -> Sequence[Change]:
+        junk = (p.junk_a, p.junk_b)
+        return [
+            trashed(p.folder, *junk, inside=[holds(TRASH, junk)]),
+            folder_made(p.folder, p.new),
+            moved([p.keep_a, p.keep_b], p.folder, f"{p.folder}/{p.new}"),
+            renamed(p.folder, p.old, p.name),
+        ]
 
 
 class Restore(FileManager):
@@ -252,50 +179,21 @@ class Restore(FileManager):
         live, backup, new = draw.words(3, "topics")
         names = [f"{noun}.txt" for noun in draw.words(draw.choice((4, 5)), "nouns")]
         a, b = draw.sample(names, 2)
-        return {
-            "folder": draw.choice(PARENTS),
-            "live": live,
-            "backup": backup,
-            "new": new,
-            "names": names,
-            "a": a,
-            "b": b,
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        # Two files are broken; the others are newer than their backups.
+        texts = {n: f"%% {n} is broken\n" if n in (a, b) else f"{n} of today\n" for n in names}
+        content = {f"{folder}/{backup}": names, f"{folder}/{live}": texts}
+        which = {"live": live, "backup": backup, "new": new, "a": a, "b": b}
+        return {"folder": folder, "content": content, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        live = [WriteFile(path=f"{p.folder}/{p.live}/{name}", text=self.text(p, name)) for name in p.names]
-        return [*files_in(f"{p.folder}/{p.backup}", p.names), *live]
-
-    @staticmethod
-    def text(p: Params, name: str) -> str:
-        """What a file says before it is restored; the others are newer than their backups."""
-        return f"%% {name} is broken\n" if name in (p.a, p.b) else f"{name} of today\n"
-
-    def success(self, p: Params) -> Criterion:
-        new = f"{p.folder}/{p.new}"
-        others = [name for name in p.names if name not in (p.a, p.b)]
-        return AllOf(
-            of=(
-                DirectoryContains(path=p.folder, names=(f"{p.new}/",), exactly=True),
-                DirectoryContains(path=new, names=tuple(p.names), exactly=True),
-                *(FileEquals(path=f"{new}/{name}", text=says_name(name)) for name in (p.a, p.b)),
-                *(FileEquals(path=f"{new}/{name}", text=self.text(p, name)) for name in others),
-                holds(f"{TRASH}/{p.backup}", p.names),
-                FileNotExists(path=f"{p.folder}/{p.live}"),
-            )
-        )
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         live, backup = f"{p.folder}/{p.live}", f"{p.folder}/{p.backup}"
-        copying = copied([p.a, p.b], backup, live, replace=True)
-
-        def restored(view: View) -> bool:
-            return not exists(view, backup) or not exists(view, live) or copying.done(view)
-
-        return Goals(
-            [Goal(restored, copying.act), trashed(p.folder, p.backup), renamed(p.folder, p.live, p.new)]
-        )
+        in_trash = holds(f"{TRASH}/{p.backup}", p.content[backup])
+        return [
+            copied([p.a, p.b], backup, live, replace=True),
+            trashed(p.folder, p.backup, inside=[in_trash]),
+            renamed(p.folder, p.live, p.new),
+        ]
 
 
 class Collect(FileManager):
@@ -312,32 +210,18 @@ class Collect(FileManager):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        target, a, b, c = draw.words(4, "topics")
+        target, *sources = draw.words(4, "topics")
         names = [f"{stem}.{draw.choice(('txt', 'csv'))}" for stem in stems(draw, 9)]
-        return {
-            "folder": draw.choice(PARENTS),
-            "target": target,
-            "a": a,
-            "b": b,
-            "c": c,
-            "file_a": names[0],
-            "file_b": names[1],
-            "file_c": names[2],
-            "inside": {a: [names[0], *names[3:5]], b: [names[1], *names[5:7]], c: [names[2], *names[7:]]},
-            "place": draw.place(*SIZE),
-        }
+        folder = draw.choice(PARENTS)
+        inside = [[names[0], *names[3:5]], [names[1], *names[5:7]], [names[2], *names[7:]]]
+        content = {f"{folder}/{source}": files for source, files in zip(sources, inside, strict=True)}
+        which = dict(zip(("a", "b", "c", "file_a", "file_b", "file_c"), (*sources, *names), strict=False))
+        content[f"{folder}/{target}"] = []
+        return {"folder": folder, "target": target, "content": content, **which, "place": draw.place(*SIZE)}
 
-    def content(self, p: Params) -> Sequence[SetupStep]:
-        made = [step for name, files in p.inside.items() for step in files_in(f"{p.folder}/{name}", files)]
-        return [*made, *files_in(f"{p.folder}/{p.target}", [])]
-
-    def success(self, p: Params) -> Criterion:
-        left = [holds(f"{p.folder}/{name}", files[1:]) for name, files in p.inside.items()]
-        return AllOf(of=(holds(f"{p.folder}/{p.target}", [p.file_a, p.file_b, p.file_c]), *left))
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         target = f"{p.folder}/{p.target}"
-        return Goals([moved([files[0]], f"{p.folder}/{name}", target) for name, files in p.inside.items()])
+        return [moved(files[:1], source, target) for source, files in p.content.items() if files]
 
 
 TEMPLATES: tuple[type[Template], ...] = (SortByKind, FolderTree, RenameSeries, CleanUp, Restore, Collect)

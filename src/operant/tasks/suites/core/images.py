@@ -14,7 +14,7 @@ from operant.tasks.changes import Change, answered
 from operant.tasks.criteria import WindowTitle
 from operant.tasks.draw import Draw
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core.files_view import PARENTS
+from operant.tasks.suites.core.files_changes import PARENTS
 from operant.tasks.template import Params, Template
 from operant.types import Difficulty
 
