@@ -39,6 +39,6 @@ def test_demonstrations_are_collected(tmp_path: Path) -> None:
         f"{template.id.replace('/', '.')}.train.{seed}" for seed in range(2)
     ]
     assert done.steps == sum(len(view.read(path)) for path in found)
-    assert len(list((tmp_path / "cache").rglob("*.npz.zst"))) == 2
+    assert len(list((tmp_path / "cache").rglob("*.safetensors.zst"))) == 2
     size = sum(file.stat().st_size for path in found for file in path.iterdir())
     assert size / done.steps <= 60_000

@@ -81,10 +81,10 @@ def test_another_perception_another_place_or_damage_make_it_anew(tmp_path: Path)
     path = demonstrate(tmp_path / "demos", DaggerAgent(HierarchicalLabeler()))
     cache = tmp_path / "cache"
     LessonView(HierarchicalLabeler(), cache).read(path)
-    (kept,) = cache.rglob("*.npz.zst")
+    (kept,) = cache.rglob("*.safetensors.zst")
     other = Watching(HierarchicalConfig(encoder=EncoderConfig(widgets=12)))
     assert LessonView(other, cache).read(path).arrays["seen.row_role"].shape == (3, other.perception.rows)
-    assert len(list(cache.rglob("*.npz.zst"))) == 2
+    assert len(list(cache.rglob("*.safetensors.zst"))) == 2
     for damaged in (b"", b"noise", kept.read_bytes()[:-100]):
         kept.write_bytes(damaged)
         labeler = Watching()
