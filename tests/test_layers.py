@@ -29,12 +29,12 @@ LAYERS = (
     "learn",
     "evaluation",
     "train",
+    "testing",
     "cluster",
     "service",
     "bench",
     "doctor",
     "cli",
-    "testing",
 )
 
 # Although it comes later: what learns knows episodes, not where they come from.

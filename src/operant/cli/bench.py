@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from operant.cli.bench_learning import ablations, ppo, vlm_learning
+from operant.cli.bench_output import Json, Out, deliver, plain_table, progress_on_stderr
 from operant.cli.task_flags import Suite
 
 app = typer.Typer(
     no_args_is_help=True, help="Measure how fast desktops and environments are on this machine."
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON on stdout.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")]
+for learning in (ppo, vlm_learning, ablations):
+    app.command()(learning)
 
 
 @app.command()
@@ -33,9 +32,9 @@ def desktop(
     from operant.bench.desktop import measure_desktop
     from operant.bench.record import provenance
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         result = {**provenance(), **measure_desktop(progress, scale=scale, baseline_python=baseline_python)}
-    _deliver(result, as_json, out, _desktop_table)
+    deliver(result, as_json, out, _desktop_table)
 
 
 @app.command()
@@ -49,9 +48,9 @@ def density(
     from operant.bench.desktop import measure_density
     from operant.bench.record import provenance
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         result = {**provenance(), **measure_density(progress, count=count, steps=steps)}
-    _deliver(result, as_json, out, _plain_table)
+    deliver(result, as_json, out, plain_table)
 
 
 @app.command()
@@ -68,9 +67,9 @@ def typing(
     from operant.bench.record import provenance
     from operant.bench.typing import measure_typing
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         result = {**provenance(), **measure_typing(progress, count, application or (), seed)}
-    _deliver(result, as_json, out, _typing_table)
+    deliver(result, as_json, out, _typing_table)
 
 
 @app.command()
@@ -88,7 +87,7 @@ def env(
     from operant.bench.env import GOALS, measure_env
     from operant.bench.record import provenance
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         measured = measure_env(
             progress,
             num_envs=num_envs,
@@ -99,7 +98,7 @@ def env(
             suite=suite,
         )
         result = {**provenance(), **measured}
-    _deliver(result, as_json, out, lambda result: _goal_table("Environments", result, GOALS))
+    deliver(result, as_json, out, lambda result: _goal_table("Environments", result, GOALS))
 
 
 @app.command()
@@ -115,12 +114,12 @@ def agent(
     from operant.bench.agent import GOALS, measure_agent
     from operant.bench.record import provenance
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         measured = measure_agent(
             progress, num_envs=num_envs, rollout=rollout_steps, updates=updates, train=train
         )
         result = {**provenance(), **measured}
-    _deliver(result, as_json, out, lambda result: _goal_table("The hierarchical agent", result, GOALS))
+    deliver(result, as_json, out, lambda result: _goal_table("The hierarchical agent", result, GOALS))
 
 
 @app.command()
@@ -134,9 +133,9 @@ def service(
     from operant.bench.record import provenance
     from operant.bench.service import GOALS, measure_service
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         result = {**provenance(), **measure_service(progress, seconds=seconds, agent=agent)}
-    _deliver(result, as_json, out, lambda result: _goal_table("Service", result, GOALS))
+    deliver(result, as_json, out, lambda result: _goal_table("Service", result, GOALS))
 
 
 @app.command()
@@ -150,9 +149,9 @@ def soak(
     from operant.bench.soak import GOALS
     from operant.bench.soak import soak as measure
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         result = {**provenance(), **measure(progress, seconds=seconds)}
-    _deliver(result, as_json, out, lambda result: _goal_table("Soak", result, GOALS))
+    deliver(result, as_json, out, lambda result: _goal_table("Soak", result, GOALS))
 
 
 @app.command()
@@ -170,12 +169,12 @@ def phrasings(
     from operant.bench.phrasings import GOALS, measure_phrasings
     from operant.bench.record import provenance
 
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         measured = measure_phrasings(
             progress, agent=agent, repeats=repeats, desktops=desktops, deterministic=deterministic
         )
         result = {**provenance(), **measured}
-    _deliver(result, as_json, out, lambda result: _phrasing_table(result, GOALS))
+    deliver(result, as_json, out, lambda result: _phrasing_table(result, GOALS))
 
 
 OnCluster = Annotated[str, typer.Option(help="Ray: local, auto, or ray://HOST:PORT.")]
@@ -200,12 +199,12 @@ def vlm(
     from operant.rollout.latencies import Latencies
 
     recorded = Latencies.load(latencies)
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         result = {
             **provenance(),
             **measure_vlm(progress, recorded, updates=updates, epochs=epochs, rounds=rounds, address=cluster),
         }
-    _deliver(result, as_json, out, lambda result: _goal_table("Vision-language training", result, GOALS))
+    deliver(result, as_json, out, lambda result: _goal_table("Vision-language training", result, GOALS))
 
 
 @app.command()
@@ -225,11 +224,11 @@ def scaling(
 
     recorded = Latencies.load(latencies)
     chosen = SIZES if sizes is None else [int(size) for size in sizes.split(",")]
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         result = {**provenance(), **measure_scaling(progress, recorded, chosen, seconds, cluster)}
     if figure is not None:
         draw_scaling(result, figure)
-    _deliver(result, as_json, out, _scaling_table)
+    deliver(result, as_json, out, _scaling_table)
 
 
 @app.command()
@@ -252,12 +251,12 @@ def experience(
     from operant.bench.record import provenance
 
     about = provenance()
-    with _progress() as progress, tempfile.TemporaryDirectory(prefix="operant-bench-") as place:
+    with progress_on_stderr() as progress, tempfile.TemporaryDirectory(prefix="operant-bench-") as place:
         if not demos:
             collect_episodes(progress, Path(place), templates=episodes, workers=workers)
         result = {**about, **measure_experience(progress, demos or [Path(place)])}
     goals = {"bytes_per_step": (60_000.0, True), "warm_load_s": (float(result["npz_load_s"]), True)}
-    _deliver(result, as_json, out, lambda found: _goal_table("Experience", found, goals))
+    deliver(result, as_json, out, lambda found: _goal_table("Experience", found, goals))
 
 
 @app.command()
@@ -272,37 +271,13 @@ def latencies(
     from operant.bench.record import provenance
 
     about = {**provenance(), "suite": "core", "difficulty": "EASY", "seed": 0}
-    with _progress() as progress:
+    with progress_on_stderr() as progress:
         found = record_latencies(progress, episodes)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(found.plain(about)) + "\n")
     typer.echo(
         f"{len(found.episodes)} episodes, {found.mean_s:.2f} s and {found.mean_steps:.1f} steps each: {out}"
     )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    with console.status("starting") as status:
-        yield lambda text: status.update(text + " ...")
-
-
-def _deliver(
-    result: dict[str, Any], as_json: bool, out: Path | None, table: Callable[[dict[str, Any]], Any]
-) -> None:
-    from rich.console import Console
-
-    from operant.bench.record import write_json
-
-    if out is not None:
-        write_json(out, result)
-    if as_json:
-        typer.echo(json.dumps(result, indent=2))
-    else:
-        Console().print(table(result))
 
 
 def _desktop_table(result: dict[str, Any]) -> Any:
@@ -401,14 +376,4 @@ def _scaling_table(result: dict[str, Any]) -> Any:
     table = Table(*columns, title=f"Scaling, {result['date']}, commit {result['commit']}")
     for point in result["points"]:
         table.add_row(*(f"{point[name]:{form}}" for name, form in columns.items()))
-    return table
-
-
-def _plain_table(result: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    table = Table("measure", "value", title=f"Density, {result['date']}, commit {result['commit']}")
-    for key, value in result.items():
-        if isinstance(value, (int, float)):
-            table.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value))
     return table

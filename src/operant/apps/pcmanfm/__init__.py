@@ -11,7 +11,7 @@ from operant.apps.pcmanfm.folder_view import NAME, WM_CLASS, dialog, folder_pane
 from operant.apps.view import View
 
 if TYPE_CHECKING:
-    from operant.desktop.sandbox import SandboxDesktop
+    from operant.desktop.protocol import Desktop
 
 __all__ = ["APP", "HANDLERS", "SETTINGS", "Pcmanfm", "PcmanfmState", "settings"]
 
@@ -53,7 +53,7 @@ class Pcmanfm(App):
     def is_ready(self, view: View) -> bool:
         return folder_pane(view) is not None
 
-    def state(self, desktop: SandboxDesktop) -> PcmanfmState:
+    def state(self, desktop: Desktop) -> PcmanfmState:
         view = View(desktop)
         shown = dialog(view)
         return PcmanfmState(

@@ -3,21 +3,16 @@
 On the fake desktop, where a run takes minutes. Three questions, each with tasks of its own:
 
 * **instruction** (PPO): one of four buttons is named; is it read?
-* **pointing** (cloning, as nobody finds so small a target by chance): pixels only, a button smaller than a cell of
+* **pointing** (cloning, since so small a target is not found by chance): pixels only, a button smaller than a cell of
   the map; map, worker, or a Gaussian?
 * **curriculum** (PPO): one button, two in order, a field to fill; which strategy gets farthest?
-
-    python benchmarks/ablations.py --seeds 2 --out benchmarks/results/ablations.json
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,8 +20,8 @@ from typing import Any
 from operant.agents.hierarchical.agent import HierarchicalAgent
 from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.bench.record import provenance
 from operant.envs.task_environment import TaskEnvironment
+from operant.errors import ConfigError
 from operant.evaluation.statistics import wilson
 from operant.learn.device import use_threads
 from operant.learn.imitation import Cloning, Lessons
@@ -42,7 +37,9 @@ from operant.train.config import TrainConfig
 from operant.train.run import train
 from operant.types import Difficulty
 
-Settings = dict[str, Any]
+__all__ = ["VARIANTS", "measure_ablations"]
+
+Values = dict[str, Any]
 
 
 class HitTarget(PressButton):
@@ -68,13 +65,13 @@ class HardField(FillField):
     difficulty = Difficulty.HARD
 
 
-ENCODER: Settings = {
+ENCODER: Values = {
     "width": 64, "heads": 2, "widgets": 24, "history": 6, "vocabulary": 1024, "text_layers": 1, "joint_layers": 1,
     "instruction_tokens": 32, "reading_tokens": 0,
 }  # fmt: skip
 KINDS = ("click", "double_click", "type", "key", "wait", "done")
 SHOWN, EPOCHS = 600, 40
-STAGES: Settings = {"strategy": "stages", "min_steps_per_stage": 2000, "window": 50}
+STAGES: Values = {"strategy": "stages", "min_steps_per_stage": 2000, "window": 50}
 
 
 @dataclass(frozen=True)
@@ -82,10 +79,10 @@ class Variant:
     """One run."""
 
     tasks: tuple[Template, ...]
-    encoder: Settings = field(default_factory=dict)
-    manager: Settings = field(default_factory=dict)
-    worker: Settings = field(default_factory=dict)
-    curriculum: Settings = field(default_factory=dict)
+    encoder: Values = field(default_factory=dict)
+    manager: Values = field(default_factory=dict)
+    worker: Values = field(default_factory=dict)
+    curriculum: Values = field(default_factory=dict)
     demonstrations: int = 0
     """Cloned instead of PPO, if any."""
 
@@ -106,8 +103,8 @@ class Variant:
 
 _NAMED, _SMALL = (PressButton(),), (HitTarget(),)
 _STAGED = (PressButton(), TwoInOrder(), HardField())
-_PIXELS: Settings = {"widgets": 0}
-_CLICKS: Settings = {"kinds": ("click", "done")}
+_PIXELS: Values = {"widgets": 0}
+_CLICKS: Values = {"kinds": ("click", "done")}
 VARIANTS: dict[str, dict[str, Variant]] = {
     "instruction": {
         "with it": Variant(_NAMED),
@@ -127,15 +124,28 @@ VARIANTS: dict[str, dict[str, Variant]] = {
 }
 
 
-def measure(
-    questions: Sequence[str], only: str | None, steps: int, episodes: int, seeds: Sequence[int]
+def measure_ablations(
+    progress: Callable[[str], None],
+    questions: Sequence[str] = (),
+    *,
+    only: str | None = None,
+    steps: int = 12_000,
+    episodes: int = 100,
+    seeds: int = 1,
 ) -> dict[str, Any]:
-    """Variants of those questions: success of the deterministic policy on held-out instances, by task."""
-    found: dict[str, Any] = {"steps": steps, "seeds": list(seeds), "episodes": episodes, "runs": []}
-    for question in questions:
+    """Variants of those questions (all if none is named): held-out success of the deterministic policy, by task."""
+    asked = list(questions) or list(VARIANTS)
+    for question in asked:
+        if question not in VARIANTS:
+            raise ConfigError(f"there is no question {question!r}", hint=f"questions: {', '.join(VARIANTS)}")
+    names = {name for question in asked for name in VARIANTS[question]}
+    if only not in (None, *names):
+        raise ConfigError(f"there is no variant {only!r}", hint=f"variants: {', '.join(sorted(names))}")
+    found: dict[str, Any] = {"steps": steps, "seeds": list(range(seeds)), "episodes": episodes, "runs": []}
+    for question in asked:
         for name, variant in VARIANTS[question].items():
-            for seed in seeds if only in (None, name) else ():
-                print(f"{question}: {name}, seed {seed}", file=sys.stderr)
+            for seed in range(seeds) if only in (None, name) else ():
+                progress(f"{question}: {name}, seed {seed}")
                 found["runs"].append(
                     {
                         "question": question,
@@ -147,7 +157,7 @@ def measure(
     return found
 
 
-def _run(variant: Variant, steps: int, episodes: int, seed: int) -> Settings:
+def _run(variant: Variant, steps: int, episodes: int, seed: int) -> Values:
     with tempfile.TemporaryDirectory(prefix="operant-ablation-") as place:
         config = variant.config(steps, seed, Path(place))
         blank = Path(place) / "blank.pt"
@@ -173,7 +183,7 @@ def _clone(variant: Variant, config: TrainConfig, out: Path) -> None:
         for seed in range(variant.demonstrations):
             for template in variant.tasks:
                 desktop.reset()
-                environment = TaskEnvironment(desktop, with_tree=True)  # type: ignore[arg-type]
+                environment = TaskEnvironment(desktop, with_tree=True)
                 writer = DemonstrationWriter(out.parent / "demonstrations", by_learner=False)
                 run_episode(DaggerAgent(labeler), environment, template.instance(seed), writer, seed=seed)
                 lessons.add(template.id, LessonView(labeler, None).read(writer.directory).arrays)
@@ -181,7 +191,7 @@ def _clone(variant: Variant, config: TrainConfig, out: Path) -> None:
     policy.save(out)
 
 
-def _success(checkpoint: Path, tasks: Sequence[Template], episodes: int) -> dict[str, Settings]:
+def _success(checkpoint: Path, tasks: Sequence[Template], episodes: int) -> dict[str, Values]:
     agent = HierarchicalAgent(checkpoint)
     rates = {}
     for template in tasks:
@@ -189,37 +199,8 @@ def _success(checkpoint: Path, tasks: Sequence[Template], episodes: int) -> dict
         with FakeDesktop() as desktop:
             for seed in range(episodes):
                 desktop.reset()
-                environment = TaskEnvironment(desktop, with_tree=agent.policy.perception.with_tree)  # type: ignore[arg-type]
+                environment = TaskEnvironment(desktop, with_tree=agent.policy.perception.with_tree)
                 won += run_episode(agent, environment, template.instance(seed, "heldout"), seed=seed).success
         low, high = wilson(won, episodes)
         rates[template.id] = {"success": won / episodes, "low": round(low, 3), "high": round(high, 3)}
     return rates
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--question", choices=VARIANTS, action="append", help="only this one; may be repeated"
-    )
-    parser.add_argument("--variant", help="only this one, e.g. stages: variants can run side by side")
-    parser.add_argument("--steps", type=int, default=12_000, help="environment steps of each run of PPO")
-    parser.add_argument("--episodes", type=int, default=100, help="held-out instances of each task")
-    parser.add_argument("--seeds", type=int, default=1, help="runs of each variant")
-    parser.add_argument("--out", type=Path, help="where the result goes; standard output if not given")
-    given = parser.parse_args()
-    questions = given.question or list(VARIANTS)
-    names = {name for question in questions for name in VARIANTS[question]}
-    if given.variant not in (None, *names):
-        parser.error(f"{given.variant!r} is not a variant: {', '.join(sorted(names))}")
-    found = measure(questions, given.variant, given.steps, given.episodes, range(given.seeds))
-    text = json.dumps({**provenance(), **found}, indent=2)
-    if given.out is None:
-        print(text)
-    else:
-        given.out.write_text(text + "\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,22 +1,23 @@
-"""The result of docs/results.md on a tiny vision-language model: demonstrations, then three algorithms, on real desktops.
+"""A tiny vision-language model on real desktops: demonstrations, then each of three algorithms.
 
-python scripts/vlm_result.py --out runs/tiny
-
-Each stage is a command of ``operant``; one that is done is not done again, so the same line goes on after an
-interruption. Ends with benchmarks-style JSON and a figure.
+Each stage is a command of ``operant``. One that is done is not done again, so the same call goes on after an
+interruption. Leaves JSON and a figure.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-CONFIG = Path(__file__).parents[1] / "config" / "vlm_tiny_cpu.yaml"
+from operant.errors import ConfigError
+
+__all__ = ["ALGORITHMS", "measure_vlm_learning"]
+
 ALGORITHMS: dict[str, list[str]] = {
     "grpo": [],
     "ppo": ["training.algorithm=ppo", "training.group_size=1", "training.groups_per_update=32"],
@@ -24,33 +25,36 @@ ALGORITHMS: dict[str, list[str]] = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, required=True, help="Where runs and results go.")
-    parser.add_argument("--episodes", type=int, default=80, help="Held-out episodes of each template.")
-    parser.add_argument(
-        "--seed", type=int, default=0, help="Of training; evaluation always takes seeds from 0 on."
-    )
-    parser.add_argument("--only", choices=ALGORITHMS, action="append", help="Only this algorithm.")
-    parser.add_argument("--set", action="append", default=[], help="Passed on to every training run.")
-    asked = parser.parse_args()
-    stages = Stages(asked.out, asked.episodes, [*asked.set, f"training.seed={asked.seed}"])
+def measure_vlm_learning(
+    out: Path,
+    config: Path,
+    *,
+    episodes: int = 80,
+    seed: int = 0,
+    only: Sequence[str] = (),
+    assignments: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Held-out success before, after demonstrations and after each algorithm. Evaluation takes seeds from 0 on."""
+    for name in only:
+        if name not in ALGORITHMS:
+            raise ConfigError(
+                f"there is no algorithm {name!r} here", hint=f"algorithms: {', '.join(ALGORITHMS)}"
+            )
+    stages = Stages(out, config, episodes, [*assignments, f"training.seed={seed}"])
     stages.demonstrate()
-    for name in asked.only or ALGORITHMS:
+    for name in only or ALGORITHMS:
         stages.reinforce(name, ALGORITHMS[name])
     stages.evaluate_all()
-    (asked.out / "result.json").write_text(json.dumps(stages.found, indent=1) + "\n")
-    draw(stages.found, asked.out / "result.png")
-    print(asked.out / "result.json")
+    _draw(stages.found, out / "result.png")
+    return stages.found
 
 
 class Stages:
     """What is done, and what came of it."""
 
-    def __init__(self, out: Path, episodes: int, settings: list[str]) -> None:
+    def __init__(self, out: Path, config: Path, episodes: int, settings: list[str]) -> None:
         self.out = out
+        self.config = config
         self.episodes = episodes
         self.settings = settings
         self.found: dict[str, Any] = {
@@ -83,14 +87,14 @@ class Stages:
         resume = ["--resume"] if (directory / "checkpoints").exists() else []
         changes = [part for setting in (*self.settings, *settings) for part in ("--set", setting)]
         began = time.monotonic()
-        operant("train", "vlm", "--config", str(CONFIG), "--output", str(directory), *changes, *resume)
+        _operant("train", "vlm", "--config", str(self.config), "--output", str(directory), *changes, *resume)
         (directory / "seconds").write_text(f"{time.monotonic() - began:.0f}\n")
 
     def _evaluate(self, name: str, model: Path) -> None:
         place = self.out / "results" / name
         summary = self.out / f"{name}.json"
         if not summary.exists():
-            said = operant(
+            said = _operant(
                 *("eval", "--agent", f"vlm:{model}", "--suite", "clicks", "--split", "heldout"),
                 *("--episodes", str(self.episodes), "--max-steps", "3", "--result-dir", str(place), "--json"),
             )
@@ -102,11 +106,11 @@ class Stages:
             "by_task": found["by_task"],
             "commit": found["commit"],
             "training_s": float(seconds.read_text()) if seconds.exists() else None,
-            "curve": curve(self.out / name / "metrics.jsonl"),
+            "curve": _curve(self.out / name / "metrics.jsonl"),
         }
 
 
-def operant(*words: str) -> str:
+def _operant(*words: str) -> str:
     print("operant", *words, file=sys.stderr, flush=True)
     done = subprocess.run(
         [sys.executable, "-m", "operant", *words], check=True, stdout=subprocess.PIPE, text=True
@@ -114,7 +118,7 @@ def operant(*words: str) -> str:
     return done.stdout
 
 
-def curve(path: Path) -> list[list[float]]:
+def _curve(path: Path) -> list[list[float]]:
     """(update, success of its episodes) of a run's reinforcement learning."""
     if not path.exists():
         return []
@@ -122,7 +126,7 @@ def curve(path: Path) -> list[list[float]]:
     return [[line["iteration"], line["success_rate"]] for line in lines if line["phase"] == "rl"]
 
 
-def draw(found: dict[str, Any], path: Path) -> None:
+def _draw(found: dict[str, Any], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -146,7 +150,3 @@ def draw(found: dict[str, Any], path: Path) -> None:
     for axes in (bars, curves):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=130)
-
-
-if __name__ == "__main__":
-    main()
