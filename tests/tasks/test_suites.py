@@ -12,8 +12,9 @@ import pytest
 from loguru import logger
 
 from operant.agents.registry import agent_names, make_agent
+from operant.apps import app_names, load_app
 from operant.config import entry_points
-from operant.errors import TaskError, UnknownAgent, UnknownSuite
+from operant.errors import ConfigError, TaskError, UnknownAgent, UnknownApplication, UnknownSuite
 from operant.tasks import suites
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.criteria.files import FileExists
@@ -240,6 +241,21 @@ def test_packages_bring_suites_and_agents(package: Any) -> None:
     with pytest.raises(UnknownAgent) as unknown:
         make_agent("acne")
     assert unknown.value.hint == "did you mean 'acme'?"
+
+
+def test_packages_bring_applications(package: Any) -> None:
+    source = "from operant.apps.xterm import APP\nNUMBER = 1\n"
+    entries = {"acme-term": "acme_apps:APP", "wreck": "acme_apps:NONE", "number": "acme_apps:NUMBER"}
+    package("acme-apps", {"operant.apps": entries}, {"acme_apps": source})
+    assert load_app("acme-term") is load_app("acme_apps:APP") is load_app("xterm")
+    assert {"acme-term", "wreck"} < set(app_names())
+    with pytest.raises(ConfigError, match=r"'wreck' of the package acme-apps 1\.2: .*has no NONE"):
+        load_app("wreck")
+    with pytest.raises(ConfigError, match="'number' is a int, not an App"):
+        load_app("number")
+    with pytest.raises(UnknownApplication) as caught:
+        load_app("acme-trem")
+    assert caught.value.hint == "did you mean 'acme-term'?"
 
 
 def test_a_broken_package_is_named_and_breaks_no_other(package: Any) -> None:

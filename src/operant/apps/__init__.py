@@ -47,7 +47,8 @@ def load_app(name: str) -> App:
         near = difflib.get_close_matches(name, app_names(), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"applications: {', '.join(app_names())}, or {FORM}"
         raise UnknownApplication(f"there is no application {name!r}", hint=hint)
-    found = imported(name, form=FORM, example="my_package:APP") if entry is None else load(entry, form=FORM)
+    example = "my_package:APP"
+    found = imported(name, form=FORM, example=example, here=True) if entry is None else load(entry, form=FORM)
     app = found() if isinstance(found, type) else found
     if not isinstance(app, App):
         raise ConfigError(f"{name!r} is a {type(app).__name__}, not an App", hint="see operant.apps.base.App")

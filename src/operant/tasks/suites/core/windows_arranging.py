@@ -8,7 +8,7 @@ from typing import Any
 from operant.apps import mousepad_notes, openbox
 from operant.apps.openbox import Place
 from operant.desktop import decorations
-from operant.desktop.protocol import Desktop
+from operant.desktop.protocol import Capability, Desktop
 from operant.errors import SetupFailed
 from operant.tasks.changes import Change
 from operant.tasks.criteria import Criterion, FileEquals, WindowAbsent
@@ -44,6 +44,9 @@ class Edit(SetupStep):
     """Text that the window's title contains."""
     text: str
     """What is typed at the end."""
+
+    def needs(self) -> frozenset[Capability]:
+        return frozenset({Capability.WINDOWS, Capability.WINDOW_CONTROL})
 
     def apply(self, desktop: Desktop) -> None:
         window = next((window for window in desktop.windows() if self.title in window.title), None)
