@@ -161,9 +161,9 @@ class Training:
         return used
 
     def kept(self) -> set[str]:
-        from operant.rollout.experience import ExperienceStore
+        from operant.train.vlm.trajectory_store import TrajectoryStore
 
-        return {one.id for one in ExperienceStore(self.directory / "experience").load(pictures=False)}
+        return {one.id for one in TrajectoryStore(self.directory / "experience").load(pictures=False)}
 
 
 def assert_nothing_lost_or_twice(training: Training) -> None:

@@ -14,9 +14,9 @@ import pytest
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
 from operant.cluster.experience import Experience, Harvest, Ticket
-from operant.rollout.actors import ActorStats
-from operant.rollout.experience import decode, encode
+from operant.rollout.job_runner import PlayStats
 from operant.testing import FAKE_TEMPLATES
+from operant.train.vlm.trajectory_store import decode, encode
 from operant.types import Outcome
 
 from .conftest import settings
@@ -38,7 +38,7 @@ async def play(experience: Experience, worker: str = "a", id: str | None = None)
     ticket = await asyncio.wait_for(experience.take(worker), 5)
     assert ticket is not None
     id = id or f"{ticket.group}-{ticket.number}"
-    await experience.add(ticket, episode(ticket, id), worker, ActorStats(1, 1, playing_s=1.0))
+    await experience.add(ticket, episode(ticket, id), worker, PlayStats(1, 1, playing_s=1.0))
     return id
 
 
@@ -68,7 +68,7 @@ def test_rollouts_begin_within_the_bound_and_go_on_with_each_update(tmp_path: Pa
         await experience.start()
         first = await asyncio.wait_for(early, 5)
         assert first is not None
-        await experience.add(first, episode(first, "first"), "a", ActorStats())
+        await experience.add(first, episode(first, "first"), "a", PlayStats())
         played = ["first", *[await play(experience) for _ in range(3)]]
         waiting = asyncio.ensure_future(experience.take("a"))
         await asyncio.sleep(SOON)
@@ -129,11 +129,11 @@ def test_a_store_that_was_started_again_finds_everything_on_disk(tmp_path: Path)
         experience = store(tmp_path)
         with pytest.raises(LookupError):
             await experience.gather(1, 5)
-        await experience.add(out, episode(out, "before"), "a", ActorStats())
+        await experience.add(out, episode(out, "before"), "a", PlayStats())
         assert (await experience.open(0, [], None)).waiting == 4
         await experience.start()
         assert sorted(ids(await experience.gather(1, 5))) == sorted([*whole, half, "before"])
-        await experience.add(out, episode(out, "after"), "a", ActorStats())
+        await experience.add(out, episode(out, "after"), "a", PlayStats())
         rest = await play(experience, "a", "rest")
         await experience.advance(1)
         more = [await play(experience) for _ in range(2)]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from operant.bench.cluster_simulation import Scenario, simulate
+from operant.bench.recorded_latencies import EpisodeLatency, Latencies
 from operant.bench.scaling import draw_scaling
-from operant.cluster.scaling import Scenario, simulate
-from operant.rollout.latencies import EpisodeLatency, Latencies
 
 
 @pytest.mark.timeout(300)

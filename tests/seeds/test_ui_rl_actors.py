@@ -35,10 +35,10 @@ from operant.config.vlm import SamplingSettings
 from operant.desktop.sandbox import SandboxDesktop
 from operant.learn.vlm.ppo import PPO
 from operant.learn.vlm.trainer import Trainer
-from operant.rollout.ui_rl import MultiActorRunner, TaskRunner
 from operant.tasks.suites import load_suite
 from operant.testing.oracle_harness import play
 from operant.testing.tiny_vlm import build_tiny_vlm
+from operant.train.vlm.ui_rl_actors import MultiActorRunner, TaskRunner
 from operant.types import Action, Outcome, Size
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]

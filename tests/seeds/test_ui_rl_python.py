@@ -7,6 +7,7 @@ Adapted in import paths and in the model, which is a tiny one from a directory. 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,10 @@ from operant.desktop.pool import DesktopPool
 from operant.learn.vlm.ppo import PPO
 from operant.learn.vlm.rejection_sampling import RejectionSampling
 from operant.learn.vlm.trainer import Trainer
-from operant.rollout.actors import Rewards, TaskRunner
+from operant.rollout.player import PooledDesktops
 from operant.tasks.suites import load_suite
 from operant.testing.tiny_vlm import build_tiny_vlm
+from operant.train.vlm.rollouts import Rewards, RolloutJob, RolloutPlayer
 
 SMALL = {"max_pixels": 6000}
 PROMPT = PromptSettings(action_format="json", history=0)
@@ -70,14 +72,16 @@ def test_vlm_wrapper(model_name: str) -> None:
 
 def played(vlm: VLMWrapper, successes: int, attempts: int) -> list[Trajectory]:
     """Episodes on a real desktop: some that an oracle shows in the model's words, some that the model tries."""
-    task = load_suite("clicks")[0].instance(1)
+    task = replace(load_suite("clicks")[0].instance(1), max_steps=2)
     with DesktopPool(1) as pool, LocalBackend(vlm) as backend:
-        runner = TaskRunner(pool, backend, prompt=PROMPT, rewards=Rewards(invalid=-0.1), max_steps=2)
+        player = RolloutPlayer(PooledDesktops(pool), backend, prompt=PROMPT, rewards=Rewards(invalid=-0.1))
         shown = [
-            runner.run_episode(task, agent=Demonstrator(PROMPT, vlm.family.units, vlm.shown, vlm.tokens))
+            player.run_episode(
+                RolloutJob(task), agent=Demonstrator(PROMPT, vlm.family.units, vlm.shown, vlm.tokens)
+            )
             for _ in range(successes)
         ]
-        return [*shown, *(runner.run_episode(task) for _ in range(attempts))]
+        return [*shown, *(player.run_episode(RolloutJob(task)) for _ in range(attempts))]
 
 
 def before_and_after(vlm: VLMWrapper, step: Callable[[], dict[str, float]]) -> tuple[bool, dict[str, float]]:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from operant.agents.oracle import OracleAgent
+from operant.bench.recorded_latencies import Latencies
 from operant.desktop.pool import DesktopPool
 from operant.envs.task_environment import TaskEnvironment
 from operant.envs.task_source import TaskSource
-from operant.rollout.latencies import Latencies
 from operant.rollout.loop import run_episode
 from operant.rollout.store import EpisodeWriter
 

@@ -1,4 +1,4 @@
-"""One desktop to a thousand on a simulated cluster (``operant.cluster.scaling``), and where the curve bends."""
+"""One desktop to a thousand on a simulated cluster (``operant.bench.cluster_simulation``), and where the curve bends."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from operant.cluster.scaling import Scenario, simulate
-from operant.rollout.latencies import Latencies
+from operant.bench.cluster_simulation import Scenario, simulate
+from operant.bench.recorded_latencies import Latencies
 
 __all__ = ["SIZES", "draw_scaling", "measure_scaling"]
 

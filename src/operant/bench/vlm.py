@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from operant.agents.vlm.prompt import Prompt
+from operant.bench.recorded_latencies import Latencies
+from operant.bench.simulated_environment import SimulatedEnvironment
 from operant.cluster.inference import make_backend
 from operant.cluster.run import ClusterRun
-from operant.cluster.simulation import SimulatedEnvironment
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.rollout.latencies import Latencies
 from operant.types import Size
 
 __all__ = ["GOALS", "measure_vlm"]

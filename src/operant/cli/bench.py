@@ -195,8 +195,8 @@ def vlm(
 ) -> None:
     """Asynchronous against synchronous training of a tiny model on Ray, and batched inference."""
     from operant.bench.record import provenance
+    from operant.bench.recorded_latencies import Latencies
     from operant.bench.vlm import GOALS, measure_vlm
-    from operant.rollout.latencies import Latencies
 
     recorded = Latencies.load(latencies)
     with progress_on_stderr() as progress:
@@ -219,8 +219,8 @@ def scaling(
 ) -> None:
     """A simulated cluster on Ray on this machine, of one desktop to a thousand."""
     from operant.bench.record import provenance
+    from operant.bench.recorded_latencies import Latencies
     from operant.bench.scaling import SIZES, draw_scaling, measure_scaling
-    from operant.rollout.latencies import Latencies
 
     recorded = Latencies.load(latencies)
     chosen = SIZES if sizes is None else [int(size) for size in sizes.split(",")]

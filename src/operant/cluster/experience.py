@@ -19,32 +19,35 @@ import numpy as np
 from operant.agents.vlm.trajectory import Trajectory
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.envs.task_source import TaskSource
-from operant.rollout.actors import ActorStats, Job
-from operant.rollout.admission import Admission
-from operant.rollout.experience import ExperienceStore, decode
+from operant.rollout.episode import EpisodeResult
+from operant.rollout.job_runner import PlayStats
+from operant.train.vlm.admission import Admission
 from operant.train.vlm.groups import Gathered, Groups, Kept
+from operant.train.vlm.rollouts import RolloutJob
 from operant.train.vlm.tasks import task_source
+from operant.train.vlm.trajectory_store import TrajectoryStore, decode
 
 __all__ = ["Experience", "ExperienceStatus", "Harvest", "Ticket"]
 
 
 @dataclass(frozen=True)
 class Ticket:
-    """A job as it travels: whoever plays it makes the task of its name and seed again."""
+    """A job as it travels: an environment makes the task of its name and seed again."""
 
     task: str
     task_seed: int | None
     group: str
     number: int
     seed: int
+    failed_tries: tuple[EpisodeResult, ...] = ()
 
     @classmethod
-    def of(cls, job: Job) -> Ticket:
-        return cls(job.task.id, job.task.seed, job.group, job.number, job.seed)
+    def of(cls, job: RolloutJob) -> Ticket:
+        return cls(job.task.id, job.task.seed, job.group, job.number, job.seed, tuple(job.failed_tries))
 
-    def job(self, source: TaskSource) -> Job:
+    def job(self, source: TaskSource) -> RolloutJob:
         task = source.find(self.task, self.task_seed, np.random.default_rng(self.seed))
-        return Job(task, self.group, self.number, self.seed)
+        return RolloutJob(task, self.seed, self.group, self.number, failed_tries=list(self.failed_tries))
 
 
 @dataclass(frozen=True)
@@ -86,13 +89,13 @@ class Experience:
         self._tasks = tasks
         self._groups: Groups
         self._admission: Admission
-        self._store = ExperienceStore(directory / "experience")
+        self._store = TrajectoryStore(directory / "experience")
         self._session = 0
         """How often it was opened; 0 is not yet."""
         self._started = False
         self._ended = False
-        self._leases: dict[Ticket, tuple[str, Job]] = {}
-        self._stats: dict[str, ActorStats] = {}
+        self._leases: dict[Ticket, tuple[str, RolloutJob]] = {}
+        self._stats: dict[str, PlayStats] = {}
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._news = asyncio.Event()
 
@@ -178,7 +181,7 @@ class Experience:
             await waiter
         return None
 
-    async def add(self, ticket: Ticket, encoded: bytes, worker: str, stats: ActorStats) -> None:
+    async def add(self, ticket: Ticket, encoded: bytes, worker: str, stats: PlayStats) -> None:
         """An episode that has ended. On disk first: from then on it is not lost."""
         trajectory = await asyncio.to_thread(decode, encoded, pictures=False)
         await asyncio.to_thread(self._store.keep, trajectory, encoded)
@@ -199,10 +202,11 @@ class Experience:
             self._groups.drop(lease[1])
             self._changed()
 
-    async def give_back(self, ticket: Ticket) -> None:
-        """It was not played to its end: somebody else may."""
+    async def give_back(self, ticket: Ticket, failed_tries: Sequence[EpisodeResult] = ()) -> None:
+        """It was not played to an end that counts: any environment may play it next."""
         lease = self._leases.pop(ticket, None)
         if lease is not None:
+            lease[1].failed_tries[:] = failed_tries
             self._admission.leave(accepted=False)
             self._groups.give_back(lease[1])
             self._changed()
@@ -211,7 +215,7 @@ class Experience:
         """A whole environment actor is gone: others play what it had."""
         lost = [ticket for ticket, (holder, _) in self._leases.items() if holder == worker]
         for ticket in lost:
-            await self.give_back(ticket)
+            await self.give_back(ticket, ticket.failed_tries)
         return len(lost)
 
     # Everybody's.

@@ -20,7 +20,7 @@ from ray.exceptions import RayActorError, RayError
 
 from operant.agents.vlm.trajectory import Trajectory
 from operant.agents.vlm.wrapper import VLMWrapper
-from operant.cluster.collection import RemoteCollection
+from operant.cluster.remote_collection import RemoteCollection
 from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.learn.ddp import Peers, leave_peers, meet_peers

@@ -21,8 +21,8 @@ from operant.cluster.environment import Environment
 from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ClusterError, OperantError
+from operant.train.vlm.desktops import desktop_factory
 from operant.train.vlm.parts import base_model
-from operant.train.vlm.playing import desktop_factory
 from operant.train.vlm.run_directory import claim, hold
 from operant.train.vlm.tasks import phrasings, task_source
 

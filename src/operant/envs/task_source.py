@@ -28,9 +28,14 @@ class TaskSource:
     """Draws tasks, every template as often as any other. Anything with this ``draw`` can stand in for it."""
 
     def __init__(
-        self, tasks: Sequence[Task | Template], split: str = "train", *, profile: Profile | None = None
+        self,
+        tasks: Sequence[Task | Template],
+        split: str = "train",
+        *,
+        profile: Profile | None = None,
+        max_steps: int | None = None,
     ) -> None:
-        """``profile`` in place of the one that each task begins on."""
+        """``profile`` and ``max_steps`` in place of each task's own."""
         if split not in SPLITS:
             near = difflib.get_close_matches(str(split), SPLITS, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"splits are {' and '.join(SPLITS)}"
@@ -43,6 +48,7 @@ class TaskSource:
         self.tasks = tuple(tasks)
         self.split = split
         self.profile = profile
+        self.max_steps = max_steps
 
     @classmethod
     def of(
@@ -81,7 +87,11 @@ class TaskSource:
     def instance(self, chosen: Task | Template, seed: int) -> Task:
         """A task as it is played here."""
         task = chosen if isinstance(chosen, Task) else chosen.instance(seed, self.split)
-        return task if self.profile in (None, task.profile) else replace(task, profile=self.profile)
+        profile = task.profile if self.profile is None else self.profile
+        max_steps = task.max_steps if self.max_steps is None else self.max_steps
+        if (profile, max_steps) == (task.profile, task.max_steps):
+            return task
+        return replace(task, profile=profile, max_steps=max_steps)
 
     def find(self, identifier: str, seed: int | None, random: np.random.Generator) -> Task:
         """The task of that id, with that seed or with one that is drawn."""

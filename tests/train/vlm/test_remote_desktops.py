@@ -16,6 +16,7 @@ from tests.train.vlm.test_run import lines, settings
 
 from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import VLMTrainingConfig
+from operant.envs.retry import RetryPolicy
 from operant.errors import ConfigError, RemoteDesktopError, Unauthorized
 from operant.testing import FAKE_TEMPLATES
 from operant.train.vlm.run import VLMRun
@@ -45,7 +46,7 @@ def test_a_machine_that_goes_down_costs_episodes_and_not_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("operant.desktop.pool.RETRY_S", 0.2)
-    monkeypatch.setattr("operant.rollout.actors.PAUSE_S", 0.05)
+    monkeypatch.setattr("operant.train.vlm.rollouts.RETRY", RetryPolicy(pause_s=0.05))
     monkeypatch.setattr("operant.desktop.remote.fleet.PATIENCE_S", 0.1)
     server = DesktopServer(2, WHOLE)
     training = run(tmp_path, remote([server.url], num_iterations=12))

@@ -1,4 +1,4 @@
-"""Who brings the learner its experience: actors of this process, or, through the same few calls, those of a cluster.
+"""Where the learner gets its experience: actors of this process, or, through the same few calls, those of a cluster.
 
 The learner opens a collection with what it knows, gathers one update's experience after the other, and says when a
 checkpoint holds what it learned.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,17 @@ from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.demonstrator import Demonstrator
 from operant.agents.vlm.trajectory import Trajectory
 from operant.config.vlm_training import VLMTrainingConfig
+from operant.desktop.pool import DesktopPool
 from operant.envs.task_source import TaskSource
-from operant.rollout.actors import Job, MultiActorRunner, TaskRunner
-from operant.rollout.admission import Admission
-from operant.rollout.experience import ExperienceStore
+from operant.rollout.job_runner import JobList, JobRunner
+from operant.rollout.player import PlayedEpisode
+from operant.train.vlm.admission import Admission
+from operant.train.vlm.desktops import DesktopFactory, desktop_pool, rollout_player
 from operant.train.vlm.groups import Gathered, Groups, Kept
 from operant.train.vlm.parts import Parts
-from operant.train.vlm.playing import DesktopFactory, desktop_pool, task_runner
+from operant.train.vlm.rollout_queue import RolloutQueue
+from operant.train.vlm.rollouts import RolloutJob, RolloutPlayer
+from operant.train.vlm.trajectory_store import TrajectoryStore
 
 __all__ = ["Collection", "CollectionStats", "LocalCollection"]
 
@@ -51,7 +54,7 @@ class Collection(Protocol):
     def open(self, iteration: int, used: Sequence[str], state: Mapping[str, Any] | None) -> Kept:
         """Go on after that many updates. ``used`` was learned from. Returns what an earlier process left."""
 
-    def demonstrate(self, jobs: Iterable[Job]) -> Iterator[Trajectory]:
+    def demonstrate(self, jobs: Iterable[RolloutJob]) -> Iterator[Trajectory]:
         """Let oracles play in the model's words, as many at once as there are desktops."""
 
     def start(self) -> None:
@@ -92,13 +95,14 @@ class LocalCollection:
         self.directory = directory
         self.parts = parts
         self.admission = Admission(settings.group_size * settings.groups_per_update, settings.max_staleness)
-        self.store = ExperienceStore(directory / "experience")
+        self.store = TrajectoryStore(directory / "experience")
         keeps = parts.trainer.algorithm.keeps
         self.groups = Groups(source, settings.group_size, keeps, self.admission, settings.seed)
         self._desktops = desktops
         self._stack = ExitStack()
-        self._actors: MultiActorRunner
-        self._runner: TaskRunner
+        self._actors: JobRunner[RolloutJob]
+        self._player: RolloutPlayer
+        self._pool: DesktopPool
 
     @property
     def wants_directory(self) -> bool:
@@ -109,16 +113,11 @@ class LocalCollection:
         count = config.environment.desktops or config.actor.num_actors
         with ExitStack() as stack:
             pool = stack.enter_context(desktop_pool(config, count, self._desktops))
+            self._pool = pool
             backend = stack.enter_context(self.parts.backend(self.parts.trainer.version))
-            self._runner = task_runner(config, pool, backend, self.directory)
-            self._actors = MultiActorRunner(
-                config.actor.num_actors,
-                self._runner,
-                self.groups,
-                self.admission,
-                self._add,
-                self.groups.drop,
-            )
+            self._player = rollout_player(config, pool, backend, self.directory)
+            queue = RolloutQueue(self.groups, self.admission, self.store, self._player.trajectory)
+            self._actors = JobRunner(queue, self._player, workers=config.actor.num_actors, name="actor")
             self._stack = stack.pop_all()
         return self
 
@@ -132,7 +131,7 @@ class LocalCollection:
         )
         return Kept(self.groups.restore(state, kept), len(self.store.torn))
 
-    def demonstrate(self, jobs: Iterable[Job]) -> Iterator[Trajectory]:
+    def demonstrate(self, jobs: Iterable[RolloutJob]) -> Iterator[Trajectory]:
         vlm = self.parts.vlm
         words = threading.Lock()  # tokenizers are not safe for threads
 
@@ -140,20 +139,21 @@ class LocalCollection:
             with words:
                 return vlm.tokens(text)
 
-        def play(job: Job) -> Trajectory:
-            agent = Demonstrator(self.config.prompt, vlm.family.units, vlm.shown, tokens)
-            return self._runner.run_episode(job, agent=agent)
+        def agent(job: RolloutJob) -> Demonstrator:
+            return Demonstrator(self.config.prompt, vlm.family.units, vlm.shown, tokens)
 
-        at_once = self.config.environment.desktops or self.config.actor.num_actors
-        with ThreadPoolExecutor(at_once, thread_name_prefix="operant-show") as players:
-            yield from players.map(play, jobs)
+        wanted = list(jobs)
+        shown: dict[RolloutJob, Trajectory] = {}
+        player = rollout_player(self.config, self._pool, self._player.model, self.directory, agent)
+
+        def on_end(played: PlayedEpisode[RolloutJob]) -> None:
+            shown[played.job] = player.trajectory(played)
+
+        JobRunner(JobList(wanted, on_end), player, workers=self._pool.size, name="show").run()
+        return iter([shown[job] for job in wanted])
 
     def start(self) -> None:
         self._stack.enter_context(self._actors)
-
-    def _add(self, trajectory: Trajectory) -> None:
-        self.store.add(trajectory)
-        self.groups.add(trajectory)
 
     def gather(self, update: int) -> Gathered:
         settings = self.config.training

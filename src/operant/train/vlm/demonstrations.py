@@ -10,7 +10,7 @@ import numpy as np
 from operant.agents.vlm.trajectory import Trajectory
 from operant.envs.task_source import TaskSource
 from operant.errors import TaskError
-from operant.rollout.actors import Job
+from operant.train.vlm.rollouts import RolloutJob
 
 __all__ = ["demonstrations"]
 
@@ -19,7 +19,7 @@ ROUND = 50  # episodes that are handed out together
 
 
 def demonstrations(
-    play: Callable[[Iterable[Job]], Iterator[Trajectory]],
+    play: Callable[[Iterable[RolloutJob]], Iterator[Trajectory]],
     source: TaskSource,
     count: int,
     seed: int,
@@ -35,7 +35,7 @@ def demonstrations(
     while len(found) < count and tried < count * PATIENCE:
         wanted = min(ROUND, count - len(found), count * PATIENCE - tried)
         for trajectory in play(
-            Job(source.draw(random), f"shown@{tried + number}") for number in range(wanted)
+            RolloutJob(source.draw(random), group=f"shown@{tried + number}") for number in range(wanted)
         ):
             if trajectory.success:
                 found.append(replace(trajectory, id=""))

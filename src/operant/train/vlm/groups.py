@@ -19,9 +19,9 @@ import numpy as np
 
 from operant.agents.vlm.trajectory import Trajectory
 from operant.envs.task_source import TaskSource
-from operant.rollout.actors import Job
-from operant.rollout.admission import Admission
 from operant.tasks.task import Task
+from operant.train.vlm.admission import Admission
+from operant.train.vlm.rollouts import RolloutJob
 
 __all__ = ["Gathered", "Groups", "Kept"]
 
@@ -68,7 +68,7 @@ class Groups:
         self.seed = seed
         self._random = np.random.default_rng(seed)
         self._count = 0
-        self._jobs: deque[Job] = deque()
+        self._jobs: deque[RolloutJob] = deque()
         self._partial: dict[str, list[Trajectory]] = {}
         self._sizes: dict[str, int] = {}
         self._ready: deque[list[Trajectory]] = deque()
@@ -79,7 +79,7 @@ class Groups:
 
     # For actors.
 
-    def take(self) -> Job:
+    def take(self) -> RolloutJob:
         with self._changed:
             if not self._jobs:
                 self._open_group(self.source.draw(self._random))
@@ -91,7 +91,9 @@ class Groups:
 
     def _issue(self, task: Task, group: str, numbers: Sequence[int]) -> None:
         self._sizes[group] = self.group_size
-        self._jobs.extend(Job(task, group, number, _seed(self.seed, group, number)) for number in numbers)
+        self._jobs.extend(
+            RolloutJob(task, _seed(self.seed, group, number), group, number) for number in numbers
+        )
 
     def add(self, trajectory: Trajectory) -> None:
         """A rollout has ended. Whoever brings the same one again has brought it before."""
@@ -105,15 +107,15 @@ class Groups:
                 self._found(trajectory.group, [trajectory])
             self._close_if_complete(trajectory.group)
 
-    def drop(self, job: Job) -> None:
+    def drop(self, job: RolloutJob) -> None:
         """A rollout that can't be played: its group goes on without it."""
         with self._changed:
             if job.group in self._sizes:
                 self._sizes[job.group] -= 1
                 self._close_if_complete(job.group)
 
-    def give_back(self, job: Job) -> None:
-        """Whoever played it is gone: somebody else plays it."""
+    def give_back(self, job: RolloutJob) -> None:
+        """It was not played to an end that counts: it is played next."""
         with self._changed:
             if job.group in self._sizes:
                 self._jobs.appendleft(job)

@@ -20,9 +20,9 @@ from operant.learn.vlm.sft import SFT
 from operant.learn.vlm.trainer import Trainer
 from operant.train.vlm.collection import Collection, LocalCollection
 from operant.train.vlm.demonstrations import demonstrations
+from operant.train.vlm.desktops import DesktopFactory, desktop_factory
 from operant.train.vlm.groups import Gathered
 from operant.train.vlm.parts import Parts
-from operant.train.vlm.playing import DesktopFactory, desktop_factory
 from operant.train.vlm.run_directory import CHECKPOINTS, claim, hold
 from operant.train.vlm.tasks import phrasings, task_source
 

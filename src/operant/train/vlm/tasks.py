@@ -25,10 +25,11 @@ def task_source(config: VLMTrainingConfig, tasks: Sequence[Any] | None = None) -
         source = TaskSource.of(settings.suite, settings.split, settings.difficulty)
     else:
         source = TaskSource(tasks, settings.split)
-    source.profile = profile
+    source.profile, source.max_steps = profile, config.actor.max_steps_per_episode
     if not settings.tasks:
         return source
-    return TaskSource(select(source.tasks, settings.tasks, settings.suite), settings.split, profile=profile)
+    source.tasks = tuple(select(source.tasks, settings.tasks, settings.suite))
+    return source
 
 
 def _session(actor: ActorSettings) -> Template:

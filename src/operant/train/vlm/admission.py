@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 
 from operant.errors import ConfigError
+from operant.rollout.loop import StopSignal
 
 __all__ = ["Admission"]
 
@@ -34,7 +35,7 @@ class Admission:
         """Rollouts that may begin now."""
         return (self.max_staleness + self.version + 1) * self.batch - (self.accepted + self.running)
 
-    def enter(self, stop: threading.Event, timeout_s: float | None = None) -> bool:
+    def enter(self, stop: StopSignal, timeout_s: float | None = None) -> bool:
         """Wait until a rollout may begin, and count it as running; False if everything stops meanwhile."""
         with self._changed:
             self._changed.wait_for(lambda: stop.is_set() or self.room > 0, timeout_s)

@@ -6,16 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from operant.agents.base import Agent
 from operant.agents.vlm.backends.base import Backend
 from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
+from operant.envs.task_environment import TaskEnvironment
 from operant.errors import MissingDependency
-from operant.rollout.actors import Rewards, TaskRunner
+from operant.rollout.player import PooledDesktops
+from operant.train.vlm.rollouts import Rewards, RolloutJob, RolloutPlayer
 
-__all__ = ["DesktopFactory", "desktop_factory", "desktop_pool", "task_runner"]
+__all__ = ["DesktopFactory", "desktop_factory", "desktop_pool", "rollout_player"]
 
 DesktopFactory: TypeAlias = Callable[[DesktopConfig], Desktop]
 LEASE_S = 3600.0
@@ -57,17 +60,24 @@ def desktop_factory(config: VLMTrainingConfig) -> DesktopFactory:
     return fleet.lease
 
 
-def task_runner(
-    config: VLMTrainingConfig, pool: DesktopPool, backend: Backend, directory: Path
-) -> TaskRunner:
-    """Plays episodes as the settings say."""
+def rollout_player(
+    config: VLMTrainingConfig,
+    pool: DesktopPool,
+    backend: Backend,
+    directory: Path,
+    make_agent: Callable[[RolloutJob], Agent] | None = None,
+) -> RolloutPlayer:
+    """Plays episodes as the settings say; ``make_agent`` in place of the model."""
     actors = config.actor
-    return TaskRunner(
-        pool,
+
+    def environment(desktop: SandboxDesktop, agent: Agent) -> TaskEnvironment:
+        return TaskEnvironment(desktop, end_on_success=actors.end_on_success, with_windows=False)
+
+    return RolloutPlayer(
+        PooledDesktops(pool, environment),
         backend,
         prompt=config.prompt,
         rewards=Rewards(actors.success_reward, actors.invalid_reward),
-        max_steps=actors.max_steps_per_episode,
-        end_on_success=actors.end_on_success,
         episodes=directory / "episodes" if actors.keep_episodes else None,
+        make_agent=make_agent,
     )

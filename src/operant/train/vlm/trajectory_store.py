@@ -23,13 +23,13 @@ from operant.agents.vlm.trajectory import Trajectory
 from operant.errors import ResultsError
 from operant.pictures.png import png_bytes
 
-__all__ = ["ExperienceStore", "decode", "encode", "read_trajectory", "write_trajectory"]
+__all__ = ["TrajectoryStore", "decode", "encode", "read_trajectory", "write_trajectory"]
 
 LEDGER = "ledger.jsonl"
 NO_PICTURE = np.empty((0, 0, 3), np.uint8)
 
 
-class ExperienceStore:
+class TrajectoryStore:
     """A directory of trajectories that wait to be learned from."""
 
     def __init__(self, directory: Path) -> None:

@@ -19,8 +19,9 @@ from operant.agents.vlm.backends.base import Backend, Weights
 from operant.agents.vlm.families import Units
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory
+from operant.envs.retry import RetryPolicy
 from operant.errors import AgentError, ConfigError, RemoteDesktopError, UnknownTask, VerifierError
-from operant.rollout.ui_rl import MultiActorRunner, TaskRunner
+from operant.train.vlm.ui_rl_actors import MultiActorRunner, TaskRunner
 from operant.types import Outcome, Size
 
 WAIT, DONE = '{"kind": "wait"}', '{"kind": "done"}'
@@ -151,7 +152,7 @@ def test_a_model_that_never_answers_is_no_experience(
     with pytest.raises(AgentError, match="no room for the model"):
         TaskRunner(server.url, Broken(), waiting, session_type=TYPE).run_episode()
     assert waiting.empty()
-    monkeypatch.setattr("operant.rollout.actors.PAUSE_S", 0.01)
+    monkeypatch.setattr("operant.train.vlm.rollouts.RETRY", RetryPolicy(pause_s=0.01))
     runner = MultiActorRunner(2, [server.url], Broken(), waiting, session_type=TYPE)
     runner.start()
     with pytest.raises(AgentError, match=r"in a row were lost: .* no room for the model"):
@@ -199,7 +200,7 @@ def test_stopping_ends_sessions_even_when_nobody_reads(server: UiRlTestServer) -
 
 
 def test_a_server_that_goes_down_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("operant.rollout.actors.PAUSE_S", 0.05)
+    monkeypatch.setattr("operant.train.vlm.rollouts.RETRY", RetryPolicy(pause_s=0.05))
     monkeypatch.setattr("operant.desktop.ui_rl.PATIENCE_S", 0.1)
     first, second = UiRlTestServer(2), UiRlTestServer(2)
     try:
@@ -218,7 +219,7 @@ def test_a_server_that_goes_down_does_not_end_the_others(monkeypatch: pytest.Mon
 
 
 def test_when_nothing_works_any_more_join_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("operant.rollout.actors.PAUSE_S", 0.01)
+    monkeypatch.setattr("operant.train.vlm.rollouts.RETRY", RetryPolicy(pause_s=0.01))
     monkeypatch.setattr("operant.desktop.ui_rl.PATIENCE_S", 0.1)
     server = UiRlTestServer(2)
     waiting: queue.Queue[Trajectory] = queue.Queue()

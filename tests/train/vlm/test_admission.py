@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from operant.errors import ConfigError
-from operant.rollout.admission import Admission
+from operant.train.vlm.admission import Admission
 
 NOW = 0.01
 NEVER = threading.Event()

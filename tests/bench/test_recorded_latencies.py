@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from operant.agents.fixed import NoopAgent
+from operant.bench.recorded_latencies import EpisodeLatency, Latencies
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ResultsError
-from operant.rollout.latencies import EpisodeLatency, Latencies
 from operant.rollout.loop import run_episode
 from operant.rollout.store import EpisodeWriter
 from operant.testing import FAKE_TEMPLATES, FakeDesktop

@@ -1,27 +1,29 @@
 """UI-RL's actors: play episodes on its environment servers with a vision-language model.
 
 ``TaskRunner`` plays one episode after the other on one server, ``MultiActorRunner`` several at once on many. Both are
-``operant.rollout.actors`` with sessions of such servers in place of a pool of desktops; a session lasts for one
-episode. Servers are asked before anything is played.
+the usual player and runner with sessions of such servers in place of a pool of desktops. Servers are asked before
+anything is played.
 
-The model may be trained meanwhile: whoever computes with it takes its ``turn``.
+The model may be trained meanwhile: what computes with it holds its lock ``turn``.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import itertools
 import math
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from operant.agents.base import Agent
 from operant.agents.vlm.agent import VLMAgent
 from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.trajectory import Trajectory
 from operant.config.vlm import PromptSettings
+from operant.envs.task_environment import TaskEnvironment
 from operant.errors import (
     AgentError,
     ConfigError,
@@ -30,33 +32,36 @@ from operant.errors import (
     RemoteDesktopError,
     VerifierError,
 )
-from operant.rollout import actors
-from operant.rollout.actors import Job, Rewards
-from operant.rollout.loop import Limits, Stopped
-from operant.tasks.task import Task
+from operant.rollout.job_runner import JobRunner
+from operant.rollout.loop import Limits, Stopped, StopSignal
+from operant.rollout.player import Desktops, Lent, PlayedEpisode
 from operant.tasks.ui_rl import MAX_STEPS, SessionTemplate, is_done
+from operant.train.vlm.rollouts import Rewards, RolloutJob, RolloutPlayer
 from operant.types import Outcome
 
 if TYPE_CHECKING:
     from operant.agents.vlm.wrapper import VLMWrapper
-    from operant.desktop.protocol import Desktop
     from operant.desktop.ui_rl import UiRlFleet
 
 __all__ = ["MultiActorRunner", "TaskRunner"]
 
 PROMPT = "Complete the data entry form"
 SESSION_TYPE = "simple_data_entry"
-LOOK_S = 0.2
+FULL_S = 0.2  # between two looks whether a full queue's reader or a stop came
 
 
-class _Sessions:
-    """In place of a pool: a desktop for each episode, closed after it."""
+class _SessionDesktops(Desktops[RolloutJob]):
+    """A session of a server for each episode, ended after it."""
 
-    def __init__(self, fleet: UiRlFleet) -> None:
-        self.fleet = fleet
+    def __init__(self, fleet: UiRlFleet, end_on_success: bool) -> None:
+        self._fleet = fleet
+        self._end_on_success = end_on_success
 
-    def lease(self) -> AbstractContextManager[Desktop]:
-        return contextlib.closing(self.fleet.lease())
+    @contextlib.contextmanager
+    def lend(self, job: RolloutJob, agent: Agent) -> Iterator[Lent]:
+        with contextlib.closing(self._fleet.lease()) as desktop:
+            environment = TaskEnvironment(desktop, end_on_success=self._end_on_success, with_windows=False)
+            yield Lent(environment)
 
 
 def _fleet(urls: Sequence[str], session_type: str, delay_s: float | None) -> UiRlFleet:
@@ -73,7 +78,7 @@ def _fleet(urls: Sequence[str], session_type: str, delay_s: float | None) -> UiR
 
 @contextlib.contextmanager
 def _answering(model: Backend | VLMWrapper) -> Iterator[Backend]:
-    """Who answers; a model itself answers while the context lasts, and is nobody's afterwards."""
+    """A backend; a model itself gets one for as long as the context lasts."""
     if isinstance(model, Backend):
         yield model
         return
@@ -93,7 +98,7 @@ def _prompt(model: Backend | VLMWrapper, action_format: str | None) -> PromptSet
     return settings
 
 
-class TaskRunner(actors.TaskRunner):
+class TaskRunner(RolloutPlayer):
     """Plays episodes of one session type; ``trajectory_queue`` gets each that is experience.
 
     Each episode has a session of its own. ``ui_env_url`` may be several addresses, which are taken in turn. With
@@ -125,77 +130,124 @@ class TaskRunner(actors.TaskRunner):
         self._template = SessionTemplate(
             session_type, task_prompt, max_steps=max_steps_per_episode, judge=judge
         )
-        prompt = _prompt(model, action_format)
         urls = [ui_env_url] if isinstance(ui_env_url, str) else ui_env_url
         super().__init__(
-            _Sessions(_fleet(urls, session_type, action_delay)),
+            _SessionDesktops(_fleet(urls, session_type, action_delay), end_on_success),
             model,  # type: ignore[arg-type]  # answers come from _answering(model)
-            trajectory_queue,
-            prompt=prompt,
+            prompt=_prompt(model, action_format),
             rewards=rewards,
             limits=limits,
-            end_on_success=end_on_success,
             temperature=temperature,
         )
-        self.failure: OperantError | None = None
-        """Why the last episode was lost that was lost."""
+        self.trajectory_queue = trajectory_queue
         self._seeds = itertools.count(seed)
 
-    def take(self) -> Job:
+    def next_job(self) -> RolloutJob:
         """The next episode, on another instance of the task where the server knows seeds."""
         seed = next(self._seeds)
-        return Job(self._template.instance(seed), f"{self._template.id}@{seed}", seed=seed)
+        return RolloutJob(self._template.instance(seed), seed, f"{self._template.id}@{seed}")
 
     def run_episode(
-        self, job: Job | Task | None = None, *, stop: threading.Event | None = None, agent: Any = None
+        self,
+        job: RolloutJob | None = None,
+        *,
+        stop: StopSignal | None = None,
+        agent: Agent | None = None,
     ) -> Trajectory:
-        """Play one. An episode that is lost, or in which the model never answered, raises what went wrong."""
-        try:
-            with _answering(self.model) as backend:
-                agent = agent or VLMAgent(backend, self.prompt, temperature=self.temperature)
-                trajectory, result = self._play(job or self.take(), stop, agent)
-            if result.outcome is Outcome.INFRA_ERROR:
-                raise RemoteDesktopError(
-                    f"the episode was lost after {result.steps} steps: {result.why}",
-                    hint="play it again; the server's log may say more",
-                )
-            if result.outcome is Outcome.VERIFIER_ERROR:
-                raise VerifierError(
-                    f"the episode could not be judged: {result.why}", hint="give a judge= that reads it"
-                )
-            if not trajectory.turns:
-                raise AgentError(f"the model gave no answer: {result.why}")
-        except OperantError as error:
-            self.failure = error
-            raise
+        """Play one, once. An episode that is lost, or in which the model never answered, raises what went wrong."""
+        with _answering(self.model) as backend:
+            agent = agent or VLMAgent(backend, self.prompt, temperature=self.temperature)
+            played = self.play(job or self.next_job(), stop, agent=agent)
+        if self.is_lost(played):
+            raise _why_lost(played)
+        trajectory = self.trajectory(played)
+        if self.trajectory_queue is not None:
+            self.trajectory_queue.put(trajectory)
         return trajectory
 
 
+def _why_lost(played: PlayedEpisode[RolloutJob]) -> OperantError:
+    result = played.result
+    if isinstance(played.error, OperantError):
+        return played.error
+    if result.outcome is Outcome.INFRA_ERROR:
+        return RemoteDesktopError(
+            f"the episode was lost after {result.steps} steps: {result.why}",
+            hint="play it again; the server's log may say more",
+        )
+    if result.outcome is Outcome.VERIFIER_ERROR:
+        return VerifierError(
+            f"the episode could not be judged: {result.why}", hint="give a judge= that reads it"
+        )
+    return AgentError(f"the model gave no answer: {result.why}")
+
+
 class _Quota:
-    """Lets rollouts begin until so many ended well."""
+    """A job queue that ends when so many episodes count, or when too many in a row were lost."""
 
-    def __init__(self, most: int | None) -> None:
-        self.most = math.inf if most is None else most
-        self.accepted = 0
-        self.running = 0
+    def __init__(
+        self,
+        runner: TaskRunner,
+        trajectory_queue: queue.Queue[Trajectory],
+        most: int | None,
+        most_lost: int,
+    ) -> None:
+        self._runner = runner
+        self._trajectories = trajectory_queue
+        self._most = math.inf if most is None else most
+        self._most_lost = most_lost
+        self._finished = self._running = self._lost_in_a_row = 0
+        self._again: collections.deque[RolloutJob] = collections.deque()
         self._changed = threading.Condition()
+        self._stop: StopSignal = threading.Event()
 
-    def enter(self, stop: threading.Event) -> bool:
+    def take(self, stop: StopSignal) -> RolloutJob | None:
         with self._changed:
+            self._stop = stop
             self._changed.wait_for(
                 lambda: (
-                    stop.is_set() or self.accepted >= self.most or self.accepted + self.running < self.most
+                    stop.is_set()
+                    or self._finished >= self._most
+                    or self._finished + self._running < self._most
                 )
             )
-            if stop.is_set() or self.accepted >= self.most:
-                return False
-            self.running += 1
-            return True
+            if stop.is_set() or self._finished >= self._most:
+                return None
+            self._running += 1
+            return self._again.popleft() if self._again else self._runner.next_job()
 
-    def leave(self, *, accepted: bool) -> None:
+    def finish(self, played: PlayedEpisode[RolloutJob]) -> None:
+        self._hand_over(self._runner.trajectory(played))
         with self._changed:
-            self.running -= 1
-            self.accepted += accepted
+            self._lost_in_a_row = 0
+            self._finished += 1
+        self._leave()
+
+    def _hand_over(self, trajectory: Trajectory) -> None:
+        """Wait for the reader of a queue that is full, unless everything stops."""
+        while True:
+            try:
+                return self._trajectories.put(trajectory, timeout=FULL_S)
+            except queue.Full:
+                if self._stop.is_set():
+                    raise Stopped from None
+
+    def drop(self, played: PlayedEpisode[RolloutJob]) -> None:
+        self._leave()
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row >= self._most_lost:
+            cause = _why_lost(played)
+            lost = f"{self._lost_in_a_row} episodes in a row were lost: {cause.message}"
+            raise type(cause)(lost, hint=cause.hint) from cause
+
+    def give_back(self, job: RolloutJob) -> None:
+        with self._changed:
+            self._again.append(job)
+        self._leave()
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._running -= 1
             self._changed.notify_all()
 
     def wake(self) -> None:
@@ -203,12 +255,12 @@ class _Quota:
             self._changed.notify_all()
 
 
-class MultiActorRunner(actors.MultiActorRunner):
+class MultiActorRunner(JobRunner[RolloutJob]):
     """Several actors on several servers, each in a thread; ``trajectory_queue`` gets what they bring.
 
-    They play until ``stop``, or until ``episodes`` are collected; a queue with a ``maxsize`` makes them wait for whoever
-    learns. An episode that is lost is played again, on another server if one is down. Only when nothing succeeds any
-    more do all of them stop, and ``join`` raises why. More keywords are ``TaskRunner``'s.
+    They play until ``stop``, or until ``episodes`` are collected; a queue with a ``maxsize`` makes them wait for its
+    reader. An episode that is lost is played again, on another server if one is down. When nothing succeeds any more
+    all of them stop, and ``join`` raises why. More keywords are ``TaskRunner``'s.
 
     >>> runner = MultiActorRunner(4, ["http://vm1:8000", "http://vm2:8000"], vlm, queue.Queue())  # doctest: +SKIP
     >>> runner.start()  # doctest: +SKIP
@@ -231,11 +283,10 @@ class MultiActorRunner(actors.MultiActorRunner):
             raise ConfigError(f"{num_actors} actors play nothing", hint="num_actors is at least 1")
         if isinstance(env_urls, str):
             raise ConfigError(f"env_urls is one address, {env_urls!r}", hint="give a list of addresses")
+        self.runner = TaskRunner(env_urls, model, None, task_prompt, session_type, action_format, **options)
         self.trajectory_queue = trajectory_queue
-        runner = TaskRunner(env_urls, model, None, task_prompt, session_type, action_format, **options)
-        super().__init__(num_actors, runner, runner, _Quota(episodes), self._put, self._lost)
-        self._most_lost = max(3, 2 * num_actors)
-        self._lost_in_a_row = 0
+        quota = _Quota(self.runner, trajectory_queue, episodes, max(3, 2 * num_actors))
+        super().__init__(quota, self.runner, workers=num_actors, name="actor")
         self._stack = contextlib.ExitStack()
 
     def start(self) -> None:
@@ -254,19 +305,3 @@ class MultiActorRunner(actors.MultiActorRunner):
             super().join()
         finally:
             self._stack.close()
-
-    def _put(self, trajectory: Trajectory) -> None:
-        self._lost_in_a_row = 0
-        while True:
-            try:
-                return self.trajectory_queue.put(trajectory, timeout=LOOK_S)
-            except queue.Full:
-                if self._stop.is_set():
-                    raise Stopped from None
-
-    def _lost(self, job: Job) -> None:
-        self._lost_in_a_row += 1
-        if self._lost_in_a_row >= self._most_lost:
-            cause = self.runner.failure or RemoteDesktopError("see the log")  # type: ignore[attr-defined]
-            lost = f"{self._lost_in_a_row} episodes in a row were lost: {cause.message}"
-            raise type(cause)(lost, hint=cause.hint) from cause

@@ -25,17 +25,17 @@ from operant.agents.vlm.backends.local import LocalBackend
 from operant.agents.vlm.families import Units
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation
+from operant.bench.recorded_latencies import Latencies
+from operant.bench.simulated_environment import SimulatedEnvironment
 from operant.cluster.connection import connected
 from operant.cluster.enlisting import enlist
 from operant.cluster.experience import ExperienceStatus
 from operant.cluster.inference import Inference
 from operant.cluster.roster import Roster
-from operant.cluster.simulation import SimulatedEnvironment
 from operant.cluster.versions import packed
 from operant.config.vlm import SamplingSettings
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.rollout.experience import decode
-from operant.rollout.latencies import Latencies
+from operant.train.vlm.trajectory_store import decode
 from operant.types import Size
 
 __all__ = ["Scenario", "simulate"]

@@ -22,11 +22,11 @@ from operant.cluster.experience import ExperienceStatus, Harvest, Ticket
 from operant.cluster.roster import Roster
 from operant.cluster.versions import Packed, packed
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.rollout.actors import Job
-from operant.rollout.experience import decode
 from operant.rollout.loop import Stopped
 from operant.train.vlm.collection import CollectionStats
 from operant.train.vlm.groups import Gathered, Kept
+from operant.train.vlm.rollouts import RolloutJob
+from operant.train.vlm.trajectory_store import decode
 
 __all__ = ["RemoteCollection"]
 
@@ -63,7 +63,7 @@ class RemoteCollection:
             self.start()
         return kept
 
-    def demonstrate(self, jobs: Iterable[Job]) -> Iterator[Trajectory]:
+    def demonstrate(self, jobs: Iterable[RolloutJob]) -> Iterator[Trajectory]:
         units = self._vlm.family.units
         shown = self._vlm.shown(self.config.desktop.size)
         pool = ActorPool(list(self.roster.desktops()))

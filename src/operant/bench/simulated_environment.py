@@ -19,12 +19,12 @@ import numpy as np
 
 from operant.agents.vlm.prompt import Picture, Prompt
 from operant.agents.vlm.trajectory import Trajectory, Turn
+from operant.bench.recorded_latencies import Latencies
 from operant.cluster.experience import Ticket
 from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.rollout.actors import ActorStats
-from operant.rollout.experience import encode
-from operant.rollout.latencies import Latencies
+from operant.rollout.job_runner import PlayStats
+from operant.train.vlm.trajectory_store import encode
 from operant.types import Outcome
 
 __all__ = ["SimulatedEnvironment"]
@@ -50,10 +50,10 @@ class SimulatedEnvironment:
         self._episodes = episodes
         self._latencies = desktops
         self._chance = random.Random(f"{config.training.seed}/{name}")
-        self._stats = ActorStats()
+        self._stats = PlayStats()
         self._roster: Roster
 
-    async def play(self) -> ActorStats:
+    async def play(self) -> PlayStats:
         """Play until no more work is handed out."""
         self._roster = await asyncio.to_thread(Roster.find, self._config, self._directory)
         _, shown = await self._roster.inference[0].shown.remote(self._config.desktop.size)
