@@ -12,14 +12,14 @@ import argparse
 from pathlib import Path
 
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.train.vlm.run import VLMRun
+from operant.train.vlm.training_run import VLMRun
 
 
 def main(config: Path, output: Path, actors: int | None, changes: list[str]) -> None:
     settings = VLMTrainingConfig.load(config, assignments=changes)
     actors = actors or len(settings.environment.ui_env_urls) or settings.actor.num_actors
     settings = VLMTrainingConfig.load(config, assignments=[*changes, f"actor.num_actors={actors}"])
-    run = VLMRun(settings, output, tell=print)
+    run = VLMRun(settings, output, on_progress=print)
     try:
         print("trained:", run.train())
     finally:

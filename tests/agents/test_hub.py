@@ -135,7 +135,7 @@ def test_a_hierarchical_checkpoint_goes_up_and_comes_down(hub: Hub, run: Run, tm
     place = Path(run("hub", "pull", "owner/agent", "pulled").strip())
     program = (
         "import sys; from pathlib import Path; from operant.agents.registry import make_agent\n"
-        "from operant.evaluation.checkpoint import agent_of_checkpoint\n"
+        "from operant.evaluation.checkpoint_kind import agent_of_checkpoint\n"
         "name = agent_of_checkpoint(Path(sys.argv[1])); print(name, type(make_agent(name)).__name__)"
     )
     assert run(place, program=program).split() == [f"hierarchical:{place / 'agent.pt'}", "HierarchicalAgent"]

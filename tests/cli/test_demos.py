@@ -25,7 +25,7 @@ def test_unseen_templates_are_never_learned() -> None:
 @pytest.mark.x11
 def test_demonstrations_are_collected(tmp_path: Path) -> None:
     from operant.agents.hierarchical.labeler import HierarchicalLabeler
-    from operant.rollout.collection import collect_demonstrations
+    from operant.rollout.demonstration_collector import collect_demonstrations
     from operant.rollout.demonstrations import find_demonstrations
     from operant.rollout.lessons import LessonView
 

@@ -103,7 +103,7 @@ class Training:
         self.lines: list[str] = []
         self.model: Path | None = None
         self.failure: BaseException | None = None
-        defaults = {"desktops": SLOW_DESKTOP, "tasks": FAKE_TEMPLATES, "tell": self.lines.append}
+        defaults = {"desktops": SLOW_DESKTOP, "tasks": FAKE_TEMPLATES, "on_progress": self.lines.append}
         self._run = ClusterRun(config, directory, address="auto", **{**defaults, **options})
         self._thread = threading.Thread(target=self._train, daemon=True)
         self._thread.start()
@@ -124,7 +124,7 @@ class Training:
     def actor(self, name: str) -> Any:
         import ray
 
-        from operant.cluster.roster import namespace_of
+        from operant.cluster.actor_handles import namespace_of
 
         return ray.get_actor(name, namespace_of(self.directory))
 

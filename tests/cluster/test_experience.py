@@ -13,7 +13,7 @@ import pytest
 
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
-from operant.cluster.experience import Experience, Harvest, Ticket
+from operant.cluster.experience import ExperienceActor, Ticket, UpdateBatch
 from operant.rollout.job_runner import PlayStats
 from operant.testing import FAKE_TEMPLATES
 from operant.train.vlm.trajectory_store import decode, encode
@@ -25,8 +25,8 @@ PICTURE = np.zeros((4, 4, 3), np.uint8)
 SOON = 0.05
 
 
-def store(directory: Path, **training: Any) -> Experience:
-    return Experience(settings(training=training), directory, FAKE_TEMPLATES)
+def store(directory: Path, **training: Any) -> ExperienceActor:
+    return ExperienceActor(settings(training=training), directory, FAKE_TEMPLATES)
 
 
 def episode(ticket: Ticket, id: str) -> bytes:
@@ -34,7 +34,7 @@ def episode(ticket: Ticket, id: str) -> bytes:
     return encode(Trajectory(ticket.task, (turn,), Outcome.SUCCESS, ticket.group, ticket.task_seed or 0, id))
 
 
-async def play(experience: Experience, worker: str = "a", id: str | None = None) -> str:
+async def play(experience: ExperienceActor, worker: str = "a", id: str | None = None) -> str:
     ticket = await asyncio.wait_for(experience.take(worker), 5)
     assert ticket is not None
     id = id or f"{ticket.group}-{ticket.number}"
@@ -42,16 +42,16 @@ async def play(experience: Experience, worker: str = "a", id: str | None = None)
     return id
 
 
-def ids(harvest: Harvest | None) -> list[str]:
-    assert harvest is not None
-    return [decode(data).id for data in harvest.encoded]
+def ids(batch: UpdateBatch | None) -> list[str]:
+    assert batch is not None
+    return [decode(data).id for data in batch.encoded]
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(work)
 
 
-async def opened(directory: Path, **training: Any) -> Experience:
+async def opened(directory: Path, **training: Any) -> ExperienceActor:
     experience = store(directory, **training)
     assert (await experience.open(0, [], None)).waiting == 0
     await experience.start()
@@ -147,11 +147,11 @@ def test_groups_that_teach_nothing_are_replaced(tmp_path: Path) -> None:
         experience = await opened(tmp_path, algorithm="grpo", refill_limit=0)
         for _ in range(2):
             await play(experience)  # successes only: nothing to compare
-        harvest = await experience.gather(1, 5)
-        assert harvest is not None
-        assert harvest.encoded == []
-        assert harvest.filtered == 1
-        assert len(harvest.seen) == 2
+        batch = await experience.gather(1, 5)
+        assert batch is not None
+        assert batch.encoded == []
+        assert batch.filtered == 1
+        assert len(batch.seen) == 2
         assert not list((tmp_path / "experience").glob("*.npz"))
         assert (await experience.status()).accepted == 0
 

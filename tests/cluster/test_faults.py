@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.train.vlm.run import VLMRun
+from operant.train.vlm.training_run import VLMRun
 
 from .conftest import Training, assert_nothing_lost_or_twice, settings
 
@@ -79,21 +79,21 @@ def test_a_run_outlives_a_machine_and_two_learners_learn_one_policy(cluster: Any
 
 
 def test_a_second_run_in_the_same_directory_is_refused_at_once(cluster: Any, tmp_path: Path) -> None:
-    from operant.cluster.enlisting import enlist
+    from operant.cluster.launching import launch_actors
     from operant.cluster.run import ClusterRun
     from operant.errors import ConfigError
     from operant.train.vlm.run_directory import hold
 
     with hold(tmp_path), pytest.raises(ConfigError, match="another run is at work"):
         ClusterRun(settings(), tmp_path, tasks=FAKE_TEMPLATES)
-    roster = enlist(settings(), tmp_path, FakeDesktop.factory, FAKE_TEMPLATES)
+    handles = launch_actors(settings(), tmp_path, FakeDesktop.factory, FAKE_TEMPLATES)
     try:  # on another machine the lock of the directory may not be seen, but the names are taken
         with pytest.raises(ConfigError, match="on this cluster"):
-            enlist(settings(), tmp_path, FakeDesktop.factory, FAKE_TEMPLATES)
+            launch_actors(settings(), tmp_path, FakeDesktop.factory, FAKE_TEMPLATES)
     finally:
         import ray
 
-        for actor in roster.everybody():
+        for actor in handles.all():
             ray.kill(actor)
 
 

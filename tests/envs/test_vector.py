@@ -365,7 +365,7 @@ class TestInfrastructure:
         env.reset(seed=0)
         env.step([DONE])
         env.step([DONE])
-        assert env._upcoming.infra_errors == 3
+        assert env._prefetcher.infra_errors == 3
 
     def test_a_task_whose_set_up_never_works_is_said_so(self, make: Make) -> None:
         task = replace(PressButton().instance(1), setup=(Run(command=["false"]),))

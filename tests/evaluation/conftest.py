@@ -11,8 +11,8 @@ import pytest
 from operant.agents.base import Agent
 from operant.agents.registry import agent_factory
 from operant.config.desktop import DesktopConfig
+from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.plan import plan_episodes
-from operant.evaluation.run import Run
 from operant.evaluation.runner import evaluate, settings_of
 from operant.rollout.episode import EpisodeResult
 from operant.tasks.task import Task
@@ -24,7 +24,7 @@ SMALL = DesktopConfig(width=320, height=240)
 class Played:
     """A run, and what was told while it was played."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: EvaluationRun) -> None:
         self.run = run
         self.told: list[tuple[str, EpisodeResult]] = []
 
@@ -50,13 +50,13 @@ def play(tmp_path: Path) -> Callable[..., Played]:
         name = agent if isinstance(agent, str) else "own"
         first = make()
         settings = settings_of(name, first, max_steps=max_steps, act_s=act_s)
-        with Run.open(root, settings, tasks) as run:
+        with EvaluationRun.open(root, settings, tasks) as run:
             played = Played(run)
             evaluate(
                 run,
                 tasks,
                 make,
-                tell=lambda asked, result: played.told.append((asked.directory, result)),
+                on_progress=lambda asked, result: played.told.append((asked.directory, result)),
                 desktops=desktops,
                 **more,
             )

@@ -18,8 +18,8 @@ from rich.console import Console
 from operant.agents.base import Agent, Decision
 from operant.errors import ResultsError
 from operant.evaluation.comparison import compare, pair_runs
+from operant.evaluation.evaluation_run import find_runs
 from operant.evaluation.report import write_report
-from operant.evaluation.run import find_runs
 from operant.evaluation.summary import lines_of, summarise
 from operant.evaluation.tables import comparison_tables, summary_tables
 from operant.tasks.task import Task

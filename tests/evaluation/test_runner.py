@@ -17,8 +17,8 @@ from operant.agents.base import Agent
 from operant.agents.oracle import OracleAgent
 from operant.config.desktop import DesktopConfig
 from operant.errors import ConfigError, DesktopDied, ResultsError, SandboxUnavailable, TaskError
+from operant.evaluation.evaluation_run import EvaluationRun, EvaluationSettings, find_runs
 from operant.evaluation.plan import Asked, plan_episodes
-from operant.evaluation.run import Run, RunSettings, find_runs
 from operant.evaluation.summary import lines_of, summarise
 from operant.rollout.store import read_episode
 from operant.tasks.criteria.base import Criterion, Verdict, World
@@ -30,7 +30,7 @@ from operant.types import Action, Difficulty, Observation, Outcome
 Play = Callable[..., Any]
 
 
-def outcomes(run: Run) -> Counter[str]:
+def outcomes(run: EvaluationRun) -> Counter[str]:
     return Counter(line.outcome.value if line.outcome else "missing" for line in lines_of(run))
 
 
@@ -89,14 +89,14 @@ def test_a_new_fingerprint_is_another_agent(play: Play, tasks: list[Task]) -> No
 
 
 def test_two_evaluations_do_not_write_into_one_directory(tmp_path: Path, tasks: list[Task]) -> None:
-    settings = RunSettings("noop")
+    settings = EvaluationSettings("noop")
     with (
-        Run.open(tmp_path, settings, tasks),
+        EvaluationRun.open(tmp_path, settings, tasks),
         pytest.raises(ResultsError, match="another evaluation"),
-        Run.open(tmp_path, settings, tasks),
+        EvaluationRun.open(tmp_path, settings, tasks),
     ):
         pass
-    with Run.open(tmp_path, settings, tasks):
+    with EvaluationRun.open(tmp_path, settings, tasks):
         pass
 
 
@@ -106,7 +106,7 @@ def test_a_directory_that_can_not_be_written_is_told_before_anything_starts(
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(ResultsError, match="can't be written"),
-        Run.open(tmp_path / "file", RunSettings("noop"), tasks),
+        EvaluationRun.open(tmp_path / "file", EvaluationSettings("noop"), tasks),
     ):
         pass
 
@@ -334,7 +334,9 @@ def test_two_tasks_of_one_id_are_an_error() -> None:
 def test_an_episode_that_was_asked_for_and_is_not_there_counts(
     play: Play, tasks: list[Task], tmp_path: Path
 ) -> None:
-    with Run.open(tmp_path / "results", RunSettings("oracle", privileged=True, act_s=5.0), tasks):
+    with EvaluationRun.open(
+        tmp_path / "results", EvaluationSettings("oracle", privileged=True, act_s=5.0), tasks
+    ):
         pass
     run = play("oracle", tasks[:2]).run
     summary = summarise(run, lines_of(run))
@@ -344,7 +346,7 @@ def test_an_episode_that_was_asked_for_and_is_not_there_counts(
 
 
 def test_a_run_file_can_not_point_outside(tmp_path: Path, tasks: list[Task]) -> None:
-    with Run.open(tmp_path, RunSettings("noop"), tasks[:1]) as run:
+    with EvaluationRun.open(tmp_path, EvaluationSettings("noop"), tasks[:1]) as run:
         path = run.directory / "run.json"
     path.write_text(path.read_text().replace('"panel/', '"../../panel/'))
     with pytest.raises(ResultsError, match="not below"):

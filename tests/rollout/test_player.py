@@ -15,7 +15,7 @@ from operant.envs.retry import RetryPolicy
 from operant.errors import DesktopDied, PoolExhausted, ResultsError
 from operant.rollout.job_runner import JobList, JobRunner
 from operant.rollout.loop import Stopped
-from operant.rollout.player import Job, PlayedEpisode, Player, PooledDesktops
+from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.types import Action, Observation, Outcome
 
@@ -47,7 +47,7 @@ def jobs(count: int) -> list[Job]:
 def test_every_job_is_played_once_and_reported_once(pool: DesktopPool, workers: int, prefetch: int) -> None:
     ended: list[PlayedEpisode[Job]] = []
     wanted = jobs(8)
-    player = Player(PooledDesktops[Job](pool), lambda job: OracleAgent())
+    player = EpisodePlayer(PooledDesktops[Job](pool), lambda job: OracleAgent())
     runner = JobRunner(JobList(wanted, ended.append), player, workers=workers, prefetch=prefetch)
     runner.run()
     assert {id(one.job) for one in ended} == {id(job) for job in wanted}
@@ -61,7 +61,7 @@ def test_what_the_machine_spoils_is_played_again_after_the_others(pool: DesktopP
     Mortal.deaths = 1
     ended: list[PlayedEpisode[Job]] = []
     wanted = jobs(3)
-    player = Player(PooledDesktops[Job](pool), lambda job: OracleAgent())
+    player = EpisodePlayer(PooledDesktops[Job](pool), lambda job: OracleAgent())
     runner = JobRunner(JobList(wanted, ended.append), player, workers=1, prefetch=1)
     runner.run()
     assert [one.job for one in ended] == [wanted[1], wanted[2], wanted[0]]
@@ -75,7 +75,7 @@ def test_a_job_that_never_works_is_dropped_after_its_tries(pool: DesktopPool) ->
     Mortal.deaths = 1000
     ended: list[PlayedEpisode[Job]] = []
     (job,) = jobs(1)
-    player = Player(PooledDesktops[Job](pool), lambda job: OracleAgent(), retry=RetryPolicy(tries=2))
+    player = EpisodePlayer(PooledDesktops[Job](pool), lambda job: OracleAgent(), retry=RetryPolicy(tries=2))
     runner = JobRunner(JobList([job], ended.append), player, workers=1)
     runner.run()
     assert [one.result.outcome for one in ended] == [Outcome.INFRA_ERROR]
@@ -86,7 +86,7 @@ def test_a_job_that_never_works_is_dropped_after_its_tries(pool: DesktopPool) ->
 def test_no_desktop_is_a_lost_try_with_its_error() -> None:
     with DesktopPool(1, factory=FakeDesktop.factory) as pool, pool.lease():
         (job,) = jobs(1)
-        player = Player(
+        player = EpisodePlayer(
             PooledDesktops[Job](pool, lease_s=0.05),
             lambda job: OracleAgent(),
             retry=RetryPolicy(tries=2, pause_s=0.01),
@@ -101,7 +101,7 @@ def test_no_desktop_is_a_lost_try_with_its_error() -> None:
 def test_a_runner_leaves_the_callers_stop_alone(pool: DesktopPool) -> None:
     stop = threading.Event()
     ended: list[PlayedEpisode[Job]] = []
-    player = Player(PooledDesktops[Job](pool), lambda job: OracleAgent())
+    player = EpisodePlayer(PooledDesktops[Job](pool), lambda job: OracleAgent())
     JobRunner(JobList(jobs(2), ended.append), player, workers=1, stop=stop).run()
     assert len(ended) == 2
     assert not stop.is_set()
@@ -123,7 +123,7 @@ def test_a_stop_abandons_the_episode_and_gives_its_job_and_its_desktop_back(pool
             super().close()
 
     waiting = JobList(jobs(3), ended.append)
-    player = Player(PooledDesktops[Job](pool), lambda job: Stops())
+    player = EpisodePlayer(PooledDesktops[Job](pool), lambda job: Stops())
     JobRunner(waiting, player, workers=1, prefetch=1, stop=stop).run()
     assert not ended
     assert len(closed) == 1
@@ -151,7 +151,7 @@ def test_agents_are_kept_in_their_thread_and_closed_at_its_end(pool: DesktopPool
     def make(job: Job) -> Agent:
         return Counted()
 
-    player = Player(PooledDesktops[Job](pool), make, keep_agents=True)
+    player = EpisodePlayer(PooledDesktops[Job](pool), make, keep_agents=True)
     JobRunner(JobList(jobs(6), lambda played: None), player, workers=2, name="kept").run()
     assert set(made) <= {"operant-kept-0", "operant-kept-1"}
     assert sorted(made) == sorted(closed)
@@ -161,7 +161,7 @@ def test_an_error_of_the_report_stops_everything_and_is_raised(pool: DesktopPool
     def full(played: PlayedEpisode[Job]) -> None:
         raise ResultsError("the disk is full")
 
-    player = Player(PooledDesktops[Job](pool), lambda job: OracleAgent())
+    player = EpisodePlayer(PooledDesktops[Job](pool), lambda job: OracleAgent())
     runner = JobRunner(JobList(jobs(6), full), player, workers=2)
     with pytest.raises(ResultsError, match="disk is full"):
         runner.run()

@@ -148,7 +148,7 @@ SCONTROL = "#!/bin/sh\nprintf '127.0.0.1\\n127.0.0.1\\n'\n"
 # Stands for the run: joins the cluster as `operant train vlm --cluster auto` does, and tells who is there.
 OPERANT = """#!{python}
 import json, os, sys
-from operant.cluster.connection import connected
+from operant.cluster.ray_connection import connected
 from operant.config.cluster import ClusterSettings
 import ray
 with connected("auto", ClusterSettings()):

@@ -13,7 +13,7 @@ from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig
 from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.errors import OperantError
-from operant.rollout.collection import collect_demonstrations
+from operant.rollout.demonstration_collector import collect_demonstrations
 from operant.rollout.demonstrations import find_demonstrations
 from operant.rollout.lessons import LessonView
 from operant.train.imitation import dagger
@@ -38,7 +38,7 @@ def test_lessons_of_the_learners_own_play_join_the_collection(tmp_path: Path) ->
     told: list[str] = []
     place = dagger(
         HierarchicalPolicy(SMALL), "core", templates, [demos], tmp_path / "out.pt",
-        minutes=0.4, workers=1, beta=0.0, tell=told.append,
+        minutes=0.4, workers=1, beta=0.0, on_progress=told.append,
     )  # fmt: skip
     played = [view.read(path) for path in find_demonstrations([place])]
     assert played

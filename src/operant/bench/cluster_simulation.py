@@ -27,11 +27,11 @@ from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation
 from operant.bench.recorded_latencies import Latencies
 from operant.bench.simulated_environment import SimulatedEnvironment
-from operant.cluster.connection import connected
-from operant.cluster.enlisting import enlist
+from operant.cluster.actor_handles import ActorHandles
 from operant.cluster.experience import ExperienceStatus
-from operant.cluster.inference import Inference
-from operant.cluster.roster import Roster
+from operant.cluster.inference import InferenceActor
+from operant.cluster.launching import launch_actors
+from operant.cluster.ray_connection import connected
 from operant.cluster.versions import packed
 from operant.config.vlm import SamplingSettings
 from operant.config.vlm_training import VLMTrainingConfig
@@ -46,7 +46,7 @@ PICTURE = Size(96, 60)
 GROUP = 8
 DESKTOPS_PER_PROCESS = 250
 LORA_BYTES = 4 << 20
-LOOK_S = 0.5
+SAMPLING_INTERVAL_S = 0.5  # between two looks at the store
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class SleepingModel:
         return [Generation("wait()", (1,) * TOKENS, (-1.0,) * TOKENS, (version,) * TOKENS) for _ in prompts]
 
 
-class SleepingInference(Inference):
+class SleepingInference(InferenceActor):
     """``model.name`` is the number of seconds."""
 
     def make_backend(self) -> Backend:
@@ -106,10 +106,10 @@ class _Watched:
     statuses: list[ExperienceStatus] = field(default_factory=list)
     delays_ms: list[float] = field(default_factory=list)
 
-    def watch(self, roster: Roster, stop: threading.Event) -> None:
-        while not stop.wait(LOOK_S):
+    def watch(self, handles: ActorHandles, stop: threading.Event) -> None:
+        while not stop.wait(SAMPLING_INTERVAL_S):
             began = time.perf_counter()
-            self.statuses.append(ray.get(roster.experience.status.remote()))
+            self.statuses.append(ray.get(handles.experience.status.remote()))
             self.delays_ms.append((time.perf_counter() - began) * 1000)
 
 
@@ -137,18 +137,18 @@ def simulate(scenario: Scenario, latencies: Latencies, address: str = "local") -
         tempfile.TemporaryDirectory(prefix="operant-scaling-") as name,
         connected(address, config.cluster),
     ):
-        roster = enlist(
+        handles = launch_actors(
             config, Path(name), latencies, environment=SimulatedEnvironment, inference=SleepingInference
         )
-        playing = [actor.play.remote() for actor in roster.environments]
+        playing = [actor.play.remote() for actor in handles.environments]
         try:
             measured = _learn(
-                scenario, roster, playing, scenario.update_share * scenario.episode_s(latencies)
+                scenario, handles, playing, scenario.update_share * scenario.episode_s(latencies)
             )
         finally:
-            ray.get(roster.experience.end.remote())
+            ray.get(handles.experience.end.remote())
             ray.wait(playing, num_returns=len(playing), timeout=5.0)
-            for actor in roster.everybody():
+            for actor in handles.all():
                 ray.kill(actor)
     ideal = scenario.desktops / scenario.episode_s(latencies)
     return {
@@ -161,39 +161,41 @@ def simulate(scenario: Scenario, latencies: Latencies, address: str = "local") -
     }
 
 
-def _learn(scenario: Scenario, roster: Roster, playing: list[Any], update_s: float) -> dict[str, float]:
+def _learn(
+    scenario: Scenario, handles: ActorHandles, playing: list[Any], update_s: float
+) -> dict[str, float]:
     """The learner's part, without learning. An environment that fails meanwhile is raised here."""
     weights = {"adapter": torch.zeros(LORA_BYTES // 4)}
-    ray.get([actor.start.remote() for actor in roster.inference])
-    ray.get(roster.experience.open.remote(0, [], None))
-    ray.get(roster.versions.publish.remote(0, packed(Weights(0, weights)), None))
-    ray.get(roster.experience.start.remote())
+    ray.get([actor.start.remote() for actor in handles.inference])
+    ray.get(handles.experience.open.remote(0, [], None))
+    ray.get(handles.versions.publish.remote(0, packed(Weights(0, weights)), None))
+    ray.get(handles.experience.start.remote())
     watched, stop = _Watched(), threading.Event()
-    watcher = threading.Thread(target=watched.watch, args=(roster, stop), daemon=True)
+    watcher = threading.Thread(target=watched.watch, args=(handles, stop), daemon=True)
     ages: list[int] = []
     update = 0
     began = time.perf_counter()
     first: tuple[float, int, int, float] | None = None
     while time.perf_counter() < began + scenario.warm_up_s + scenario.seconds:
         if first is None and time.perf_counter() > began + scenario.warm_up_s:
-            status: ExperienceStatus = ray.get(roster.experience.status.remote())
+            status: ExperienceStatus = ray.get(handles.experience.status.remote())
             first = time.perf_counter(), status.episodes, update, _busy_s()
             watcher.start()
-        harvest = ray.get(roster.experience.gather.remote(update + 1, LOOK_S))
-        if harvest is None:
+        batch = ray.get(handles.experience.gather.remote(update + 1, SAMPLING_INTERVAL_S))
+        if batch is None:
             ended, _ = ray.wait(playing, timeout=0)
             ray.get(ended)
             continue
-        found = [decode(data, pictures=False) for data in harvest.encoded]
+        found = [decode(data, pictures=False) for data in batch.encoded]
         if first is not None:
             ages += [update - one.oldest_version for one in found]
         time.sleep(update_s)
         update += 1
-        ray.get(roster.versions.publish.remote(update, packed(Weights(update, weights)), None))
-        ray.get(roster.experience.advance.remote(update))
-        ray.get(roster.experience.learned.remote([one.id for one in found]))
+        ray.get(handles.versions.publish.remote(update, packed(Weights(update, weights)), None))
+        ray.get(handles.experience.advance.remote(update))
+        ray.get(handles.experience.learned.remote([one.id for one in found]))
     assert first is not None
-    last: ExperienceStatus = ray.get(roster.experience.status.remote())
+    last: ExperienceStatus = ray.get(handles.experience.status.remote())
     elapsed = time.perf_counter() - first[0]
     stop.set()
     watcher.join(5.0)

@@ -20,8 +20,8 @@ import numpy as np
 from operant.agents.vlm.prompt import Picture, Prompt
 from operant.agents.vlm.trajectory import Trajectory, Turn
 from operant.bench.recorded_latencies import Latencies
+from operant.cluster.actor_handles import ActorHandles
 from operant.cluster.experience import Ticket
-from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.rollout.job_runner import PlayStats
 from operant.train.vlm.trajectory_store import encode
@@ -33,7 +33,7 @@ SUCCESS_RATE = 0.5
 
 
 class SimulatedEnvironment:
-    """Takes the place of ``operant.cluster.environment.Environment``; ``desktops`` are recorded latencies."""
+    """Takes the place of ``operant.cluster.environment_actor.EnvironmentActor``; ``desktops`` are recorded latencies."""
 
     def __init__(
         self,
@@ -51,12 +51,12 @@ class SimulatedEnvironment:
         self._latencies = desktops
         self._chance = random.Random(f"{config.training.seed}/{name}")
         self._stats = PlayStats()
-        self._roster: Roster
+        self._handles: ActorHandles
 
     async def play(self) -> PlayStats:
         """Play until no more work is handed out."""
-        self._roster = await asyncio.to_thread(Roster.find, self._config, self._directory)
-        _, shown = await self._roster.inference[0].shown.remote(self._config.desktop.size)
+        self._handles = await asyncio.to_thread(ActorHandles.find, self._config, self._directory)
+        _, shown = await self._handles.inference[0].shown.remote(self._config.desktop.size)
         noise = np.random.default_rng(0).integers(0, 255, (shown.height, shown.width, 3), np.uint8)
         await asyncio.gather(*(self._desktop(noise) for _ in range(self._episodes)))
         return self._stats
@@ -65,7 +65,7 @@ class SimulatedEnvironment:
         played = False
         while True:
             began = time.perf_counter()
-            ticket = await self._roster.experience.take.remote(self._name)
+            ticket = await self._handles.experience.take.remote(self._name)
             entered = time.perf_counter()
             if ticket is None:
                 return
@@ -77,7 +77,7 @@ class SimulatedEnvironment:
             self._stats.episodes += 1
             self._stats.successes += trajectory.success
             encoded = encode(trajectory)
-            await self._roster.experience.add.remote(ticket, encoded, self._name, self._stats)
+            await self._handles.experience.add.remote(ticket, encoded, self._name, self._stats)
 
     async def _play(self, ticket: Ticket, picture: Picture) -> Trajectory:
         latency = self._latencies.draw(self._chance)
@@ -85,7 +85,7 @@ class SimulatedEnvironment:
         turns = []
         await asyncio.sleep(latency.begin)
         for number, seconds in enumerate(latency.steps[: self._config.actor.max_steps_per_episode]):
-            actor = self._roster.inference[self._chance.randrange(len(self._roster.inference))]
+            actor = self._handles.inference[self._chance.randrange(len(self._handles.inference))]
             answer = await actor.answer.remote(prompt, ticket.seed + number, None)
             turns.append(Turn(prompt, answer))
             await asyncio.sleep(seconds)

@@ -86,7 +86,7 @@ def _learn(console: Any, directory: Path, minutes: float, demonstrations: int, t
         directory,
         minutes=minutes,
         demonstrations=demonstrations,
-        tell=lambda line: console.print(line, soft_wrap=True),
+        on_progress=lambda line: console.print(line, soft_wrap=True),
     )
     table = Table(
         "agent", "success", "95 % interval", title=f"What each part of training brought: {', '.join(tasks)}"

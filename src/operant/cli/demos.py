@@ -39,7 +39,7 @@ def collect(
     What they show is the same for every agent; steps and inexpressible actions are counted for the hierarchical one.
     """
     from operant.agents.hierarchical.labeler import HierarchicalLabeler
-    from operant.rollout.collection import collect_demonstrations
+    from operant.rollout.demonstration_collector import collect_demonstrations
     from operant.rollout.lessons import LessonView, cache_directory
     from operant.train.tasks import training_templates
 
@@ -55,7 +55,7 @@ def collect(
             out,
             LessonView(HierarchicalLabeler(), cache_directory()),
             workers=workers,
-            tell=lambda collected: progress.update(bar, completed=collected.episodes),
+            on_progress=lambda collected: progress.update(bar, completed=collected.episodes),
         )
     summary: dict[str, Any] = {
         "episodes": done.episodes,

@@ -92,8 +92,8 @@ def evaluate(
         raise typer.BadParameter("name the suite to play; a file of tasks is one, too", param_hint="--suite")
 
     from operant.agents.registry import agent_factory
+    from operant.evaluation.evaluation_run import EvaluationRun
     from operant.evaluation.plan import Asked, plan_episodes
-    from operant.evaluation.run import Run
     from operant.evaluation.runner import evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
     from operant.tasks.suites import load_suite, select
@@ -110,12 +110,12 @@ def evaluate(
     first = make_agent()
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
     made = [first]
-    with Run.open(result_dir, settings, plan) as run:
+    with EvaluationRun.open(result_dir, settings, plan) as run:
         left = len(run.unfinished(plan))
         if left < len(plan):
             typer.echo(f"{len(plan) - left} of {len(plan)} episodes are there already", err=True)
         try:
-            with _progress(left) as tell:
+            with _progress(left) as on_progress:
                 evaluate(
                     run,
                     plan,
@@ -123,7 +123,7 @@ def evaluate(
                     workers=num_workers,
                     config=where.desktop,
                     video=video,
-                    tell=tell,
+                    on_progress=on_progress,
                 )
         except KeyboardInterrupt:
             done = len(plan) - len(run.unfinished(plan))
@@ -153,7 +153,7 @@ def _agent(agent: str | None, checkpoint: Path | None) -> str:
         raise typer.BadParameter(
             "name an agent or a checkpoint, and not both", param_hint="--agent / --checkpoint"
         )
-    from operant.evaluation.checkpoint import agent_of_checkpoint
+    from operant.evaluation.checkpoint_kind import agent_of_checkpoint
 
     return agent_of_checkpoint(checkpoint)
 
@@ -198,7 +198,7 @@ def _progress(total: int) -> Iterator[Callable[[Asked, EpisodeResult], None]]:
     with Progress(*columns, console=Console(stderr=True), disable=total == 0) as bar:
         line = bar.add_task("episodes", total=total, rate="")
 
-        def tell(asked: Asked, result: EpisodeResult) -> None:
+        def on_progress(asked: Asked, result: EpisodeResult) -> None:
             nonlocal successes, ended, broken
             ended += 1
             successes += result.success
@@ -212,7 +212,7 @@ def _progress(total: int) -> Iterator[Callable[[Asked, EpisodeResult], None]]:
                 rate += f", {broken} broken"
             bar.update(line, advance=1, rate=rate)
 
-        yield tell
+        yield on_progress
 
 
 def _deliver(summary: dict[str, Any], as_json: bool) -> None:

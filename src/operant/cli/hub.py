@@ -25,7 +25,7 @@ def push(
     ] = False,
 ) -> None:
     """Push a checkpoint with a model card; its learner's state stays here."""
-    from operant.evaluation.checkpoint import agent_of_checkpoint
+    from operant.evaluation.checkpoint_kind import agent_of_checkpoint
 
     path = Path(agent_of_checkpoint(checkpoint).partition(":")[2])
     hub = _hub()

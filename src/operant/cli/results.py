@@ -31,8 +31,8 @@ def show(
 
     from operant.evaluation.comparison import compare as compare_lines
     from operant.evaluation.comparison import pair_runs
+    from operant.evaluation.evaluation_run import find_runs
     from operant.evaluation.report import write_report
-    from operant.evaluation.run import find_runs
     from operant.evaluation.summary import lines_of, summarise
     from operant.evaluation.tables import comparison_tables, summary_tables
 
@@ -67,9 +67,9 @@ def _comparison_json(first: object, second: object, comparison: object) -> dict[
     from dataclasses import asdict
 
     from operant.evaluation.comparison import Comparison
-    from operant.evaluation.run import Run
+    from operant.evaluation.evaluation_run import EvaluationRun
 
-    assert isinstance(first, Run)
-    assert isinstance(second, Run)
+    assert isinstance(first, EvaluationRun)
+    assert isinstance(second, EvaluationRun)
     assert isinstance(comparison, Comparison)
     return {"first": first.settings.agent, "second": second.settings.agent, **asdict(comparison)}

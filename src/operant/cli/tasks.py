@@ -159,7 +159,7 @@ def check(
             f"checking {len(templates)} templates", total=len(templates) * seeds * len(AGENTS)
         )
 
-        def tell(played: Played) -> None:
+        def on_progress(played: Played) -> None:
             if played.success is not (played.agent == "oracle") and played.agent != "random":
                 instance = f"{played.task.id} seed {played.task.seed} {played.task.split}"
                 progress.console.print(
@@ -169,7 +169,7 @@ def check(
                 )
             progress.advance(bar)
 
-        played = check_suite(templates, seeds=range(seeds), workers=workers, tell=tell)
+        played = check_suite(templates, seeds=range(seeds), workers=workers, on_progress=on_progress)
     summary = {"suite": suite, "seeds": seeds, **summarise_check(templates, played)}
     if out is not None:
         write_json(out, {**provenance(), **summary})

@@ -126,7 +126,7 @@ def hierarchical(
         _watched(settings.run.log_dir, settings.run.port) if settings.run.visualize else nullcontext(),
         profiled(settings.run.log_dir, _say) if profile else nullcontext(),
     ):
-        result = run(settings, resume=resume, init_from=init_from, tell=_say)
+        result = run(settings, resume=resume, init_from=init_from, on_progress=_say)
     typer.echo(
         f"{'interrupted' if result.interrupted else 'trained'}: {result.step} steps, {result.episodes} episodes, "
         f"{result.success_rate:.1%} success over the last ones, {result.seconds:.0f} s, {result.checkpoint}"
@@ -169,8 +169,8 @@ def clone(
     use_threads(threads)
     seed_everything(seed)
     policy = load_or_make(init_from)
-    lessons = read_lessons(policy, demos, only=only, tell=_say)
-    loss = learn(policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, tell=_say)
+    lessons = read_lessons(policy, demos, only=only, on_progress=_say)
+    loss = learn(policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, on_progress=_say)
     _say(f"{out} | loss {loss:.3f} | {policy.parameter_count} parameters")
 
 
@@ -207,7 +207,7 @@ def dagger(
     learn(
         load_or_make(init_from), suite, templates, demos, out,
         minutes=minutes, learning_rate=learning_rate, beta=beta, first_seed=seed, workers=workers,
-        threads=threads, tell=_say,
+        threads=threads, on_progress=_say,
     )  # fmt: skip
 
 

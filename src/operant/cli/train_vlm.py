@@ -99,11 +99,11 @@ def _staleness(mode: str | None) -> list[str]:
 
 
 def _train(settings: VLMTrainingConfig, output: Path, resume: bool, cluster: str | None) -> Path | None:
-    def tell(line: str) -> None:
+    def on_progress(line: str) -> None:
         typer.echo(line, err=True)
 
     if cluster is not None:
-        from operant.cluster.connection import check_address
+        from operant.cluster.ray_connection import check_address
 
         check_address(cluster)
         from operant.cluster.run import ClusterRun
@@ -113,11 +113,11 @@ def _train(settings: VLMTrainingConfig, output: Path, resume: bool, cluster: str
         where = {"suite": with_absolute_files(settings.environment.suite)}
         settings = settings.model_copy(update={"environment": settings.environment.model_copy(update=where)})
 
-        return ClusterRun(settings, output, address=cluster, resume=resume, tell=tell).train()
+        return ClusterRun(settings, output, address=cluster, resume=resume, on_progress=on_progress).train()
 
-    from operant.train.vlm.run import VLMRun
+    from operant.train.vlm.training_run import VLMRun
 
-    run = VLMRun(settings, output, resume=resume, tell=tell)
+    run = VLMRun(settings, output, resume=resume, on_progress=on_progress)
     try:
         return run.train()
     finally:

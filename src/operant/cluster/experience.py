@@ -27,7 +27,7 @@ from operant.train.vlm.rollouts import RolloutJob
 from operant.train.vlm.tasks import task_source
 from operant.train.vlm.trajectory_store import TrajectoryStore, decode
 
-__all__ = ["Experience", "ExperienceStatus", "Harvest", "Ticket"]
+__all__ = ["ExperienceActor", "ExperienceStatus", "Ticket", "UpdateBatch"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Ticket:
 
 
 @dataclass(frozen=True)
-class Harvest:
+class UpdateBatch:
     """What one update learns from, as it travels. Nothing if there is not enough yet."""
 
     encoded: list[bytes]
@@ -78,7 +78,7 @@ class ExperienceStatus:
     episodes: int
 
 
-class Experience:
+class ExperienceActor:
     """Runs as one asynchronous actor; every method may be called again after a crash without harm."""
 
     def __init__(
@@ -127,30 +127,30 @@ class Experience:
         self._started = True
         self._changed()
 
-    async def gather(self, update: int, patience_s: float) -> Harvest | None:
+    async def gather(self, update: int, patience_s: float) -> UpdateBatch | None:
         """What that update learns from; nothing after so long. Raises if it was not opened by this learner."""
         settings, session = self._config.training, self._session
         until = asyncio.get_running_loop().time() + patience_s
         while session and session == self._session:
             gathered = self._groups.collect(update, settings.groups_per_update, settings.refill_limit)
             if gathered is not None:
-                return await asyncio.to_thread(self._harvest, gathered)
+                return await asyncio.to_thread(self._update_batch, gathered)
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 return None
             await _within(left, self._news.wait())
         raise LookupError("not open")
 
-    def _harvest(self, gathered: Gathered) -> Harvest:
+    def _update_batch(self, gathered: Gathered) -> UpdateBatch:
         whole = self._config.training.entropulse is not None
-        harvest = Harvest(
+        batch = UpdateBatch(
             [self._store.read(one.id) for one in gathered.trajectories],
             [] if whole else gathered.seen,
             [self._store.read(one.id) for one in gathered.seen] if whole else [],
             gathered.filtered,
         )
         self._store.discard(gathered.useless)
-        return harvest
+        return batch
 
     async def advance(self, iteration: int) -> None:
         if self._session:

@@ -14,15 +14,15 @@ from operant.agents.vlm.backends.base import Backend, BackendStats
 from operant.agents.vlm.families import Units
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation
-from operant.cluster.roster import VERSIONS, namespace_of
+from operant.cluster.actor_handles import VERSIONS, namespace_of
 from operant.cluster.versions import Release, unpacked
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.types import Size
 
-__all__ = ["Inference"]
+__all__ = ["InferenceActor"]
 
 
-class Inference:
+class InferenceActor:
     """Runs as an asynchronous actor around a backend: a copy of the model, or one that asks a model server."""
 
     def __init__(self, config: VLMTrainingConfig, directory: Path) -> None:

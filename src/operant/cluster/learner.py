@@ -20,8 +20,8 @@ from ray.exceptions import RayActorError, RayError
 
 from operant.agents.vlm.trajectory import Trajectory
 from operant.agents.vlm.wrapper import VLMWrapper
+from operant.cluster.actor_handles import ActorHandles
 from operant.cluster.remote_collection import RemoteCollection
-from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.learn.ddp import Peers, leave_peers, meet_peers
 from operant.learn.vlm.base import Algorithm, Metrics
@@ -29,8 +29,8 @@ from operant.learn.vlm.checkpoint import MODEL, arrays, load_state, newest
 from operant.learn.vlm.trainer import Trainer
 from operant.rollout.loop import Stopped
 from operant.train.vlm.parts import Parts
-from operant.train.vlm.run import VLMRun
 from operant.train.vlm.run_directory import CHECKPOINTS
+from operant.train.vlm.training_run import VLMRun
 
 __all__ = ["Follower", "Learner"]
 
@@ -56,7 +56,7 @@ class Learner:
     def train(self) -> str | None:
         """Train to the end, from the newest checkpoint if there is one; nothing if it was stopped."""
         config = self._config
-        roster = Roster.find(config, self._directory)
+        handles = ActorHandles.find(config, self._directory)
         followers: list[Any] = []
         make_trainer: Callable[..., Trainer] = Trainer
         if config.cluster.learners > 1:
@@ -68,8 +68,8 @@ class Learner:
             self._directory,
             resume=True,
             tasks=self._tasks,
-            tell=self._lines.append,
-            collection=lambda parts: RemoteCollection(config, roster, parts.vlm, self._stop),
+            on_progress=self._lines.append,
+            collection=lambda parts: RemoteCollection(config, handles, parts.vlm, self._stop),
             make_trainer=make_trainer,
         )
         try:
@@ -88,7 +88,7 @@ class Learner:
         return ray.remote(Follower).options(**options).remote(self._config, self._directory, rank, address)
 
     def news(self, after: int) -> list[str]:
-        """What there is to tell, from that line on."""
+        """The lines of progress from that one on."""
         return self._lines[after:]
 
     def stop(self) -> None:

@@ -18,8 +18,8 @@ from ray.util import ActorPool
 from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.trajectory import Trajectory
 from operant.agents.vlm.wrapper import VLMWrapper
-from operant.cluster.experience import ExperienceStatus, Harvest, Ticket
-from operant.cluster.roster import Roster
+from operant.cluster.actor_handles import ActorHandles
+from operant.cluster.experience import ExperienceStatus, Ticket, UpdateBatch
 from operant.cluster.versions import Packed, packed
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.rollout.loop import Stopped
@@ -30,17 +30,17 @@ from operant.train.vlm.trajectory_store import decode
 
 __all__ = ["RemoteCollection"]
 
-LOOK_S = 2.0
+GATHER_WAIT_S = 2.0  # between two looks at a stop while an update's experience is gathered
 
 
 class RemoteCollection:
     """The experience store, the board of versions and the environments, from the learner's side."""
 
     def __init__(
-        self, config: VLMTrainingConfig, roster: Roster, vlm: VLMWrapper, stop: threading.Event
+        self, config: VLMTrainingConfig, handles: ActorHandles, vlm: VLMWrapper, stop: threading.Event
     ) -> None:
         self.config = config
-        self.roster = roster
+        self.handles = handles
         self.wants_directory = config.inference is not None
         self._vlm = vlm
         self._stop = stop
@@ -54,11 +54,11 @@ class RemoteCollection:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """The driver ends everybody."""
+        """The driver ends all actors."""
 
     def open(self, iteration: int, used: Sequence[str], state: Mapping[str, Any] | None) -> Kept:
         self._iteration, self._used, self._state = iteration, used, state
-        kept: Kept = ray.get(self.roster.experience.open.remote(iteration, list(used), state))
+        kept: Kept = ray.get(self.handles.experience.open.remote(iteration, list(used), state))
         if self._started:
             self.start()
         return kept
@@ -66,7 +66,7 @@ class RemoteCollection:
     def demonstrate(self, jobs: Iterable[RolloutJob]) -> Iterator[Trajectory]:
         units = self._vlm.family.units
         shown = self._vlm.shown(self.config.desktop.size)
-        pool = ActorPool(list(self.roster.desktops()))
+        pool = ActorPool(list(self.handles.desktops()))
         for job in jobs:
             pool.submit(lambda actor, ticket: actor.demonstrate.remote(ticket, units, shown), Ticket.of(job))
         while pool.has_next():
@@ -86,57 +86,57 @@ class RemoteCollection:
 
     def start(self) -> None:
         self._started = True
-        ray.get(self.roster.experience.start.remote())
+        ray.get(self.handles.experience.start.remote())
 
     def gather(self, update: int) -> Gathered:
         while True:
             if self._stop.is_set():
                 raise Stopped
             try:
-                harvest = ray.get(self.roster.experience.gather.remote(update, LOOK_S))
+                batch = ray.get(self.handles.experience.gather.remote(update, GATHER_WAIT_S))
             except RayTaskError as error:
                 if not isinstance(error.cause, LookupError):
                     raise
                 self.open(self._iteration, self._used, self._state)  # it was started again
                 continue
-            if harvest is not None:
-                gathered = _gathered(harvest)
+            if batch is not None:
+                gathered = _gathered(batch)
                 self._used = [*self._used, *(one.id for one in gathered.trajectories)]
                 return gathered
             self._remind()
 
     def _remind(self) -> None:
         """A board of versions that was started again knows none."""
-        if self._published is not None and ray.get(self.roster.versions.newest.remote()) is None:
-            ray.get(self.roster.versions.publish.remote(*self._published))
+        if self._published is not None and ray.get(self.handles.versions.newest.remote()) is None:
+            ray.get(self.handles.versions.publish.remote(*self._published))
 
     def publish(self, weights: Weights) -> int:
         data = packed(weights)
         self._published = weights.version, data, weights.directory
-        ray.get(self.roster.versions.publish.remote(*self._published))
+        ray.get(self.handles.versions.publish.remote(*self._published))
         return data.nbytes
 
     def advance(self, iteration: int) -> None:
         self._iteration = iteration
-        ray.get(self.roster.experience.advance.remote(iteration))
+        ray.get(self.handles.experience.advance.remote(iteration))
 
     def learned(self, used: Sequence[str]) -> None:
         self._used = list(used)
-        ray.get(self.roster.experience.learned.remote(self._used))
+        ray.get(self.handles.experience.learned.remote(self._used))
 
     def state(self) -> dict[str, Any]:
-        found: dict[str, Any] = ray.get(self.roster.experience.state.remote())
+        found: dict[str, Any] = ray.get(self.handles.experience.state.remote())
         if found:
             self._state = found
         return dict(self._state or {})
 
     @property
     def stats(self) -> CollectionStats:
-        status: ExperienceStatus = ray.get(self.roster.experience.status.remote())
+        status: ExperienceStatus = ray.get(self.handles.experience.status.remote())
         return CollectionStats(status.utilisation, status.infra_errors)
 
 
-def _gathered(harvest: Harvest) -> Gathered:
-    trajectories = [decode(data) for data in harvest.encoded]
-    seen = [decode(data) for data in harvest.seen_encoded] or harvest.seen
-    return Gathered(trajectories, seen, harvest.filtered, [])
+def _gathered(batch: UpdateBatch) -> Gathered:
+    trajectories = [decode(data) for data in batch.encoded]
+    seen = [decode(data) for data in batch.seen_encoded] or batch.seen
+    return Gathered(trajectories, seen, batch.filtered, [])

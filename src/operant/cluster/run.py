@@ -1,4 +1,4 @@
-"""A training run on a cluster, from the driver's side: start everybody, watch, replace who is gone, end everybody.
+"""A training run on a cluster, from the driver's side: start all actors, watch, replace those that are gone, end all.
 
 Ray restarts actors; the driver only learns of it (a call to them failed), has their unfinished rollouts played by
 others, and calls them again. The work itself never passes through here.
@@ -15,10 +15,10 @@ from typing import Any
 import ray
 from ray.exceptions import ActorUnavailableError, RayActorError, RayError, RayTaskError
 
-from operant.cluster.connection import check_resources, connected
-from operant.cluster.enlisting import enlist, enlist_learner
-from operant.cluster.environment import Environment
-from operant.cluster.roster import Roster
+from operant.cluster.actor_handles import ActorHandles
+from operant.cluster.environment_actor import EnvironmentActor
+from operant.cluster.launching import launch_actors, launch_learner
+from operant.cluster.ray_connection import check_resources, connected
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ClusterError, OperantError
 from operant.train.vlm.desktops import desktop_factory
@@ -28,7 +28,7 @@ from operant.train.vlm.tasks import phrasings, task_source
 
 __all__ = ["ClusterRun"]
 
-LOOK_S = 1.0
+WATCH_INTERVAL_S = 1.0  # between two looks at the actors
 SAVE_S = 120.0
 GOODBYE_S = 15.0
 
@@ -49,13 +49,13 @@ class ClusterRun:
         resume: bool = False,
         desktops: Any = None,
         tasks: Sequence[Any] | None = None,
-        tell: Callable[[str], None] = lambda line: None,
-        environment: type = Environment,
+        on_progress: Callable[[str], None] = lambda line: None,
+        environment: type = EnvironmentActor,
     ) -> None:
         self.config = config
         self.directory = directory.resolve()
         self.address = address
-        self.tell = tell
+        self.on_progress = on_progress
         self._desktops = desktops
         self._tasks = tasks
         self._environment = environment
@@ -65,7 +65,7 @@ class ClusterRun:
             desktop_factory(config)
         with hold(self.directory):
             claim(self.directory, config, resume=resume)
-        self._told = 0
+        self._reported = 0
         self._deaths = 0
         self._failed: set[int] = set()
 
@@ -75,27 +75,27 @@ class ClusterRun:
         base_model(self.config.model, self.directory, self.config.training.seed, self._phrases)
         with connected(self.address, self.config.cluster):
             check_resources(self.config.cluster)
-            roster = enlist(
+            handles = launch_actors(
                 self.config, self.directory, self._desktops, self._tasks, environment=self._environment
             )
             learner: Any = None
             try:
-                learner = enlist_learner(self.config, self.directory, self._tasks)
-                return self._watch(roster, learner)
+                learner = launch_learner(self.config, self.directory, self._tasks)
+                return self._watch(handles, learner)
             finally:
-                _dismiss(roster, learner)
+                _end_actors(handles, learner)
 
-    def _watch(self, roster: Roster, learner: Any) -> Path | None:
+    def _watch(self, handles: ActorHandles, learner: Any) -> Path | None:
         # A model that can't be loaded is told as soon as anybody has tried.
-        starting = [actor.start.remote() for actor in roster.inference]
+        starting = [actor.start.remote() for actor in handles.inference]
         learning = learner.train.remote()
-        playing = {actor.play.remote(): index for index, actor in enumerate(roster.environments)}
+        playing = {actor.play.remote(): index for index, actor in enumerate(handles.environments)}
         while True:
             for call in self._look(learner, [learning, *starting, *playing]):
                 if call in playing:
                     index = playing.pop(call)
-                    if self._plays_on(roster, index, call):
-                        playing[roster.environments[index].play.remote()] = index
+                    if self._plays_on(handles, index, call):
+                        playing[handles.environments[index].play.remote()] = index
                 elif call in starting:
                     starting.remove(call)
                     with suppress(RayActorError):  # whoever needs it waits until it is back
@@ -106,7 +106,7 @@ class ClusterRun:
                     except RayActorError as error:
                         learning = self._learns_on(learner, error)
                         continue
-                    self._tell_news(learner)
+                    self._report_news(learner)
                     return Path(model) if model else None
 
     def _learns_on(self, learner: Any, error: RayActorError) -> Any:
@@ -117,51 +117,51 @@ class ClusterRun:
             raise ClusterError(
                 f"the learner died {self._deaths} times", hint="--resume goes on from its checkpoint"
             ) from error
-        if self._told:
-            self.tell("the learner is gone: another goes on from its checkpoint")
-        self._told = 0
-        time.sleep(LOOK_S)
+        if self._reported:
+            self.on_progress("the learner is gone: another goes on from its checkpoint")
+        self._reported = 0
+        time.sleep(WATCH_INTERVAL_S)
         return learner.train.remote()
 
     def _look(self, learner: Any, calls: list[Any]) -> list[Any]:
         """What has ended; passes on what the learner says meanwhile."""
         try:
-            done, _ = ray.wait(calls, num_returns=1, timeout=LOOK_S)
-            self._tell_news(learner)
+            done, _ = ray.wait(calls, num_returns=1, timeout=WATCH_INTERVAL_S)
+            self._report_news(learner)
         except KeyboardInterrupt:
-            self.tell("stopping after this update")
+            self.on_progress("stopping after this update")
             learner.stop.remote()
             ray.wait(calls[:1], timeout=SAVE_S)
             raise
         return list(done)
 
-    def _tell_news(self, learner: Any) -> None:
+    def _report_news(self, learner: Any) -> None:
         try:
-            lines = ray.get(learner.news.remote(self._told), timeout=LOOK_S)
+            lines = ray.get(learner.news.remote(self._reported), timeout=WATCH_INTERVAL_S)
         except RayError:
             return  # it is busy, or gone; it tells later
-        self._told += len(lines)
+        self._reported += len(lines)
         for line in lines:
-            self.tell(line)
+            self.on_progress(line)
 
-    def _plays_on(self, roster: Roster, index: int, call: Any) -> bool:
+    def _plays_on(self, handles: ActorHandles, index: int, call: Any) -> bool:
         """An environment actor has ended: others play what it had begun. Whether it is to play again."""
         name = f"environment-{index}"
         try:
             _result(call)
             return False
         except RayActorError as error:
-            lost = ray.get(roster.experience.release.remote(name))
+            lost = ray.get(handles.experience.release.remote(name))
             being_started = isinstance(error, ActorUnavailableError) and not lost
             if not being_started:
-                self.tell(f"{name} is gone with {lost} episodes: they are played again")
+                self.on_progress(f"{name} is gone with {lost} episodes: they are played again")
             return True
         except OperantError as error:
-            ray.get(roster.experience.release.remote(name))
+            ray.get(handles.experience.release.remote(name))
             self._failed.add(index)
-            if len(self._failed) == len(roster.environments):
+            if len(self._failed) == len(handles.environments):
                 raise
-            self.tell(f"{name} can't play: {error.message}")
+            self.on_progress(f"{name} can't play: {error.message}")
             return False
 
 
@@ -176,16 +176,16 @@ def _result(calls: Any) -> Any:
         raise ClusterError(f"{type(cause).__name__}: {cause}") from error
 
 
-def _dismiss(roster: Roster, learner: Any) -> None:
+def _end_actors(handles: ActorHandles, learner: Any) -> None:
     """Desktops are closed first; then everybody ends."""
     try:
-        ray.get(roster.experience.end.remote(), timeout=GOODBYE_S)
+        ray.get(handles.experience.end.remote(), timeout=GOODBYE_S)
         ray.wait(
-            [actor.close.remote() for actor in roster.environments],
-            num_returns=len(roster.environments),
+            [actor.close.remote() for actor in handles.environments],
+            num_returns=len(handles.environments),
             timeout=GOODBYE_S,
         )
     except RayError:
         pass  # they are killed anyway
-    for actor in [*([learner] if learner is not None else []), *roster.everybody()]:
+    for actor in [*([learner] if learner is not None else []), *handles.all()]:
         ray.kill(actor)

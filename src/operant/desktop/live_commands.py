@@ -17,7 +17,7 @@ from operant.types import RunResult
 __all__ = ["run_here"]
 
 CHUNK = 1 << 16
-LOOK_S = 0.05  # between two looks whether to stop
+STOP_POLL_S = 0.05  # between two looks whether to stop
 DRAIN_S = 0.2  # for what is still in the pipes; children left running may keep those open for ever
 
 
@@ -56,7 +56,7 @@ def run_here(
     try:
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(min(LOOK_S, max(0.0, deadline - time.monotonic())))
+                process.wait(min(STOP_POLL_S, max(0.0, deadline - time.monotonic())))
                 break
             check()
             if time.monotonic() >= deadline:

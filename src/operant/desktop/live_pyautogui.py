@@ -34,7 +34,7 @@ UNITS_PER_NOTCH = MappingProxyType({"darwin": 10, "win32": 120})
 BUTTONS = (Button.LEFT, Button.MIDDLE, Button.RIGHT)
 TEXT_CHUNK = 16  # characters between two looks for the panic gesture
 DRAG_STRIDE_S = 0.02
-LOOK_S = 0.01  # between two looks at the screen while it settles
+SETTLE_POLL_S = 0.01  # between two looks at the screen while it settles
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class PyAutoGuiScreen:
             if settled or at - began >= config.cap_ms / 1000:
                 self._before = None
                 return StepResult(changed=changed, settled=settled, waited_ms=(at - began) * 1000)
-            time.sleep(LOOK_S)
+            time.sleep(SETTLE_POLL_S)
 
     def let_go(self) -> None:
         for button in tuple(self._held_buttons):

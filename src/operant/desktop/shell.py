@@ -25,7 +25,7 @@ __all__ = ["check_shell", "name_widgets", "start_shell", "wait_for_icons", "wait
 #: What is started, the package of each, and the type of window that it shows.
 PANEL, ICONS = ("lxpanel", "--profile", "operant"), ("pcmanfm", "--desktop", "--profile", "operant")
 PACKAGES = {PANEL[0]: "lxpanel", ICONS[0]: "pcmanfm"}
-LOOK_S = 0.003  # longest wait between two looks for a window
+WINDOW_POLL_S = 0.003  # longest wait between two looks for a window
 READY = "full desktops need lxpanel and pcmanfm"
 
 
@@ -63,7 +63,7 @@ def _wait_for(display: Display, kind: str, timeout_s: float) -> None:
                 f"the desktop's {'panel' if kind == 'dock' else 'icons'} did not come up",
                 hint="operant doctor",
             )
-        display.wait_events(min(left, LOOK_S))
+        display.wait_events(min(left, WINDOW_POLL_S))
 
 
 def check_shell(episode: Channel) -> None:

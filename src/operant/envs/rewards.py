@@ -26,8 +26,17 @@ if TYPE_CHECKING:
     from operant.envs.task_environment import TaskEnvironment
 
 __all__ = [
-    "HackAlert", "InvalidPenalty", "Moment", "Potential", "Progress", "Reward", "RewardHackAlarm",
-    "RewardTerm", "ScreenChange", "StepCost", "progress_of",
+    "HackAlert",
+    "InvalidPenalty",
+    "Moment",
+    "Potential",
+    "Reward",
+    "RewardHackAlarm",
+    "RewardTerm",
+    "ScreenChange",
+    "StepCost",
+    "TaskProgress",
+    "progress_of",
 ]  # fmt: skip
 
 SUCCESS = "success"
@@ -120,7 +129,7 @@ class Potential(RewardTerm):
         return self.weight * (self.gamma * now - before)
 
 
-class Progress(Potential):
+class TaskProgress(Potential):
     """The share of the task's criteria that hold. Asks all of them at every step, which costs time."""
 
     name = "progress"

@@ -29,10 +29,10 @@ from gymnasium.vector.utils import batch_space, iterate
 
 from operant.config.desktop import DesktopConfig
 from operant.envs.desktop_env import DesktopFactory, start_desktop
+from operant.envs.prefetch import EpisodePrefetcher, Ready, Source
 from operant.envs.rewards import Reward
 from operant.envs.stage import ActionCoder, Coder, Coding, Ended
 from operant.envs.task_source import TaskSource
-from operant.envs.upcoming import Ready, Source, Upcoming
 from operant.errors import ConfigError, InvalidAction, TaskError
 from operant.tasks.task import Task
 from operant.tasks.template import Template
@@ -136,7 +136,9 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._lock = threading.Lock()
         self._owns_pool = pool is None
         self._pool = pool if pool is not None else _new_pool(num_envs + self.spares, desktop, factory)
-        self._upcoming = Upcoming(self._pool, self.coding, source, np.random.default_rng(), LEASE_S)
+        self._prefetcher = EpisodePrefetcher(
+            self._pool, self.coding, source, np.random.default_rng(), LEASE_S
+        )
         self._slots: list[_Slot] = []
         self._threads = ThreadPoolExecutor(num_envs, thread_name_prefix="operant-env")
         self._arrived: queue.SimpleQueue[tuple[int, Ended | BaseException]] = queue.SimpleQueue()
@@ -156,16 +158,16 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Speak in a policy's own terms from the next reset on; episodes that run are dropped."""
         self._drop_episodes()
         self.coding = replace(self.coding, observations=observations, actions=actions)
-        self._upcoming.coding = self.coding
+        self._prefetcher.coding = self.coding
         self._set_spaces()
 
     @property
     def source(self) -> Source:
-        return self._upcoming.source
+        return self._prefetcher.source
 
     @source.setter
     def source(self, source: Source) -> None:
-        self._upcoming.source = source
+        self._prefetcher.source = source
 
     @property
     def observations(self) -> list[Observation]:
@@ -186,11 +188,11 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if seed is not None:
             first = seed[0] if isinstance(seed, (list, tuple)) else seed
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(first)
-            self._upcoming.random = self._np_random
-        self._upcoming.add(self.num_envs + self.spares)
+            self._prefetcher.random = self._np_random
+        self._prefetcher.add(self.num_envs + self.spares)
         infos: dict[str, Any] = {}
         for index in range(self.num_envs):
-            ready, _ = self._upcoming.take(in_order=True)
+            ready, _ = self._prefetcher.take(in_order=True)
             self._slots.append(_Slot(ready))
             self._show(index, ready.first)
             infos = self._add_info(infos, ready.info, index)
@@ -199,7 +201,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _drop_episodes(self) -> None:
         if self._sent:
             raise TaskError("actions are still on their way", hint="recv() them before reset()")
-        self._upcoming.clear()
+        self._prefetcher.clear()
         for slot in self._slots:
             slot.ready.lease.release()
         self._slots = []
@@ -255,19 +257,19 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         old = self._slots[index].ready
         last = {name: part.copy() for name, part in self._row(index).items()}
         if info["outcome"] == Outcome.INFRA_ERROR.value:
-            self._upcoming.retry(old.stage.task)
+            self._prefetcher.retry(old.stage.task)
         old.lease.release()
-        self._upcoming.add(1)
+        self._prefetcher.add(1)
         with self._lock:
             self.stats.episodes += 1
             self.stats.successes += bool(info["is_success"])
             self.stats.discarded += bool(info["discard"])
-            self.stats.infra_errors = self._upcoming.infra_errors
+            self.stats.infra_errors = self._prefetcher.infra_errors
         return last
 
     def _enter(self, index: int) -> tuple[dict[str, Any], float]:
         """Move an environment to an episode that is ready; returns its info, and how long that took."""
-        ready, waited = self._upcoming.take(in_order=self.in_order)
+        ready, waited = self._prefetcher.take(in_order=self.in_order)
         ready.lease.renew(LEASE_S)
         self._slots[index] = _Slot(ready)
         self._show(index, ready.first)
@@ -346,7 +348,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return tuple(np.ascontiguousarray(observation.screen) for observation in self.observations)
 
     def close_extras(self, **kwargs: Any) -> None:
-        self._upcoming.close()
+        self._prefetcher.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._owns_pool:
             self._pool.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from operant.errors import ResultsError
-from operant.evaluation.run import Run
+from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.statistics import difference
 from operant.evaluation.summary import Line
 from operant.types import Difficulty
@@ -45,7 +45,9 @@ class Comparison:
     neither: int
 
 
-def pair_runs(first: Sequence[Run], second: Sequence[Run]) -> list[tuple[Run, Run]]:
+def pair_runs(
+    first: Sequence[EvaluationRun], second: Sequence[EvaluationRun]
+) -> list[tuple[EvaluationRun, EvaluationRun]]:
     """Runs to compare: those of the same agent, or the only ones that there are."""
     if len(first) == 1 and len(second) == 1:
         return [(first[0], second[0])]

@@ -21,7 +21,7 @@ from typing import Any
 
 from operant.actions.describe import describe
 from operant.errors import ResultsError
-from operant.evaluation.run import Run
+from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.summary import Line, lines_of, summarise
 from operant.rollout.episode import Episode, Step
 from operant.rollout.store import write_atomically
@@ -33,7 +33,7 @@ THUMBNAIL_WIDTH = 320
 LONGEST_RESPONSE = 2000
 
 
-def write_report(runs: Sequence[Run], directory: Path) -> list[dict[str, Any]]:
+def write_report(runs: Sequence[EvaluationRun], directory: Path) -> list[dict[str, Any]]:
     """Write the files into ``directory`` and return the summaries, one a run."""
     from operant.evaluation.figure import write_figure
 
@@ -49,7 +49,7 @@ def write_report(runs: Sequence[Run], directory: Path) -> list[dict[str, Any]]:
 
 
 def _page(
-    runs: Sequence[Run],
+    runs: Sequence[EvaluationRun],
     lines: Sequence[Sequence[Line]],
     summaries: Sequence[Mapping[str, Any]],
     directory: Path,
@@ -150,7 +150,7 @@ def _row(name: str, rates: Mapping[str, Any], *, total: bool = False) -> str:
 # Episodes.
 
 
-def _episode(run: Run, line: Line, directory: Path) -> dict[str, Any]:
+def _episode(run: EvaluationRun, line: Line, directory: Path) -> dict[str, Any]:
     asked, episode = line.asked, line.episode
     steps = episode.steps if episode else ()
     size = Size(*episode.header["screen"]) if episode and "screen" in episode.header else None

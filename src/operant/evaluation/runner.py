@@ -16,12 +16,12 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
+from operant.evaluation.evaluation_run import EvaluationRun, EvaluationSettings
 from operant.evaluation.plan import Asked
-from operant.evaluation.run import Run, RunSettings
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.job_runner import JobList, JobRunner
 from operant.rollout.loop import Limits
-from operant.rollout.player import Job, PlayedEpisode, Player, PooledDesktops
+from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.rollout.store import EpisodeWriter
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ LONGEST_EPISODE_S = 86_400.0
 
 def settings_of(
     name: str, agent: Agent, *, max_steps: int | None, act_s: float, config: DesktopConfig | None = None
-) -> RunSettings:
+) -> EvaluationSettings:
     """The settings that an evaluation of this agent runs under."""
     desktop = config or DesktopConfig()
-    return RunSettings(
+    return EvaluationSettings(
         name,
         agent.fingerprint,
         agent.observation_type,
@@ -58,19 +58,19 @@ def _unusual(desktop: DesktopConfig) -> dict[str, Any]:
 
 
 def evaluate(
-    run: Run,
+    run: EvaluationRun,
     tasks: Sequence[Task],
     make_agent: Callable[[], Agent],
     *,
     workers: int = 2,
     config: DesktopConfig | None = None,
     video: bool = False,
-    tell: Callable[[Asked, EpisodeResult], None] = lambda asked, result: None,
+    on_progress: Callable[[Asked, EpisodeResult], None] = lambda asked, result: None,
     desktops: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
 ) -> None:
     """Play those of the tasks whose episodes are not there yet.
 
-    ``tell`` is called for each that has ended, in a worker's thread. Ctrl-C stops at once; what was being played
+    ``on_progress`` is called for each that has ended, in a worker's thread. Ctrl-C stops at once; what was being played
     stays readable and is played again next time.
     """
     jobs = [_EvaluationJob.of(task) for task in run.unfinished(tasks)]
@@ -88,10 +88,10 @@ def evaluate(
         if played.error is not None and played.recorder is not None:  # it is on disk whatever happened
             played.recorder.begin(played.job.task)
             played.recorder.end(played.result)
-        tell(played.job.asked, played.result)
+        on_progress(played.job.asked, played.result)
 
     with DesktopPool(workers + prefetch, config, ttl_s=LONGEST_EPISODE_S, factory=desktops) as pool:
-        player = Player(
+        player = EpisodePlayer(
             PooledDesktops[_EvaluationJob](pool),
             lambda job: make_agent(),
             keep_agents=True,

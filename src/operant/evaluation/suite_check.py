@@ -18,7 +18,7 @@ from operant.desktop.pool import DesktopPool
 from operant.envs.task_environment import TaskEnvironment
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.job_runner import JobList, JobRunner
-from operant.rollout.player import Job, PlayedEpisode, Player, PooledDesktops
+from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.types import Difficulty, Outcome
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def check_suite(
     workers: int = 2,
     agents: Sequence[str] = tuple(AGENTS),
     config: DesktopConfig | None = None,
-    tell: Callable[[Played], None] = lambda played: None,
+    on_progress: Callable[[Played], None] = lambda played: None,
 ) -> list[Played]:
     """Play them all. Seeds take turns with the splits, so that both are looked at."""
     jobs: list[_CheckJob] = []
@@ -72,10 +72,10 @@ def check_suite(
 
     def on_end(one: PlayedEpisode[_CheckJob]) -> None:
         played.append(Played(one.job.task, one.job.agent, one.result))
-        tell(played[-1])
+        on_progress(played[-1])
 
     with DesktopPool(workers + 1, config) as pool:
-        player = Player(
+        player = EpisodePlayer(
             PooledDesktops[_CheckJob](pool, lambda desktop, _: TaskEnvironment(desktop, with_windows=False)),
             lambda job: make_agent(job.agent),
         )

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from operant.errors import ResultsError
+from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.plan import Asked
-from operant.evaluation.run import Run
 from operant.evaluation.statistics import wilson
 from operant.rollout.episode import Episode
 from operant.types import Difficulty, Outcome
@@ -37,7 +37,7 @@ class Line:
         return self.outcome is Outcome.SUCCESS
 
 
-def lines_of(run: Run, only: Iterable[Asked] | None = None) -> list[Line]:
+def lines_of(run: EvaluationRun, only: Iterable[Asked] | None = None) -> list[Line]:
     """What became of everything that was asked for, or of ``only`` some of it."""
     lines = []
     for asked in run.asked if only is None else only:
@@ -64,7 +64,7 @@ def rates(lines: Sequence[Line]) -> dict[str, Any]:
     }
 
 
-def summarise(run: Run, lines: Sequence[Line]) -> dict[str, Any]:
+def summarise(run: EvaluationRun, lines: Sequence[Line]) -> dict[str, Any]:
     """The summary that ``operant eval --json`` prints."""
     counts = Counter(line.outcome.value if line.outcome else "missing" for line in lines)
     headers = [line.episode.header for line in lines if line.episode]

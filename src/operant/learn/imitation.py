@@ -151,7 +151,7 @@ class Cloning(Generic[P]):
         *,
         epochs: int = 1,
         seconds: float | None = None,
-        tell: Callable[[int, float, float], None] = lambda epoch, loss, progress: None,
+        on_progress: Callable[[int, float, float], None] = lambda epoch, loss, progress: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> CloningReport:
         """So many epochs, or fewer if time is up. The learning rate rises, stays, and falls over the last part."""
@@ -162,13 +162,13 @@ class Cloning(Generic[P]):
         )
         for epoch, rows in epochs_and_rows:
             used = (time.monotonic() - began) / seconds if seconds else 0.0
-            # ``tell`` may add lessons.
+            # ``on_progress`` may add lessons.
             whole = max(1, epochs * -(-len(lessons) // self.batch_size))
             self._progress = max(len(report.losses) / whole, used)
             if self._progress >= 1.0 or stop():
                 break
             report.losses.append(self._update(lessons, rows))
-            tell(epoch, report.losses[-1], self._progress)
+            on_progress(epoch, report.losses[-1], self._progress)
         self.policy.load_state_dict(self.averaged.state_dict())
         self.policy.eval()
         report.seconds = time.monotonic() - began

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol
 
 from operant.rollout.loop import Stopped, StopSignal
-from operant.rollout.player import J, PlayedEpisode, Player
+from operant.rollout.player import EpisodePlayer, J, PlayedEpisode
 
 __all__ = ["JobList", "JobQueue", "JobRunner", "PlayStats"]
 
@@ -116,7 +116,7 @@ class JobRunner(Generic[J]):
     def __init__(
         self,
         jobs: JobQueue[J],
-        player: Player[J],
+        player: EpisodePlayer[J],
         *,
         workers: int,
         prefetch: int = 0,

@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
-__all__ = ["Desktops", "Job", "Lent", "PlayedEpisode", "Player", "PooledDesktops", "lost_to_the_machine"]
+__all__ = [
+    "Desktops",
+    "EpisodePlayer",
+    "Job",
+    "Lent",
+    "PlayedEpisode",
+    "PooledDesktops",
+    "lost_to_the_machine",
+]
 
 LEASE_S = 120.0  # how long an episode waits for a desktop
 PREPARED_S = 86_400.0  # a prepared desktop waits for its turn as long as the episodes before it take
@@ -131,7 +139,7 @@ def lost_to_the_machine(played: PlayedEpisode[Any]) -> bool:
     return played.result.outcome is Outcome.INFRA_ERROR
 
 
-class Player(Generic[J]):
+class EpisodePlayer(Generic[J]):
     """Plays jobs, each on a desktop that is lent for it. Safe for threads.
 
     ``make_agent`` is asked for an agent for each job, or once in each thread with ``keep_agents``; one that hangs is

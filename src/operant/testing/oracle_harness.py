@@ -16,7 +16,7 @@ from operant.apps.view import View
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import OperantError, TaskError
 from operant.rollout.episode import EpisodeResult
-from operant.rollout.player import Desktops, Job, Lent, Player
+from operant.rollout.player import Desktops, EpisodePlayer, Job, Lent
 from operant.tasks.task import Task
 from operant.types import Action, Difficulty, Observation, Outcome
 
@@ -75,7 +75,7 @@ def play(
 ) -> tuple[EpisodeResult, list[Action]]:
     """One episode on a fresh state of that desktop; returns how it ended and what was done."""
     agent = _Choosing(choose)
-    player = Player(_OneDesktop(desktop), lambda job: agent)
+    player = EpisodePlayer(_OneDesktop(desktop), lambda job: agent)
     played = player.play(Job(task, task.seed or 0))
     if played.error is not None:
         raise played.error

@@ -25,8 +25,8 @@ from operant.train.playing import PlayingProcess, PlayingSettings
 
 __all__ = ["Demonstrations", "clone", "dagger", "load_or_make", "read_lessons"]
 
-Tell = Callable[[str], None]
-LOOK_S = 120.0  # seconds between two looks for new episodes, and two saves
+OnProgress = Callable[[str], None]
+REFRESH_S = 120.0  # seconds between two looks for new episodes, and two saves
 
 
 class Demonstrations:
@@ -36,13 +36,13 @@ class Demonstrations:
     """
 
     def __init__(
-        self, policy: HierarchicalPolicy, only: Collection[str] | None = None, tell: Tell = print
+        self, policy: HierarchicalPolicy, only: Collection[str] | None = None, on_progress: OnProgress = print
     ) -> None:
         self.lessons = Lessons(policy)
         self._only = only
         self._view = LessonView(HierarchicalLabeler(policy.config), cache_directory())
         self._known: set[Path] = set()
-        self._tell = tell
+        self._on_progress = on_progress
 
     def read(self, directories: Sequence[Path]) -> None:
         """Add the lessons of episodes that were not there before."""
@@ -56,7 +56,7 @@ class Demonstrations:
             raise ConfigError(
                 f"no demonstration in {names} is of a task of the suite", hint="operant demos collect"
             )
-        self._tell(f"{len(self.lessons)} lessons of {self.lessons.episodes} episodes")
+        self._on_progress(f"{len(self.lessons)} lessons of {self.lessons.episodes} episodes")
 
 
 def read_lessons(
@@ -64,10 +64,10 @@ def read_lessons(
     directories: Sequence[Path],
     *,
     only: Collection[str] | None = None,
-    tell: Tell = print,
+    on_progress: OnProgress = print,
 ) -> Lessons:
     """What was recorded there, as the policy perceives it: everything, or ``only`` demonstrations of these tasks."""
-    demonstrations = Demonstrations(policy, only, tell)
+    demonstrations = Demonstrations(policy, only, on_progress)
     demonstrations.read(directories)
     return demonstrations.lessons
 
@@ -81,13 +81,13 @@ def clone(
     learning_rate: float = 1e-3,
     batch_size: int = 32,
     seed: int = 0,
-    tell: Tell = print,
+    on_progress: OnProgress = print,
 ) -> float:
     """Clone for so long, save, and return the mean loss of the last updates."""
     lessons.augment(policy.augmentation())
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
-    note = _Teller(batch_size, tell)
-    cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=note)
+    note = _Reporter(batch_size, on_progress)
+    cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, on_progress=note)
     policy.save(out)
     return note.mean
 
@@ -107,14 +107,14 @@ def dagger(
     workers: int = 2,
     threads: int = 1,
     seed: int = 0,
-    tell: Tell = print,
+    on_progress: OnProgress = print,
 ) -> Path:
     """Clone for ``minutes``, while another process plays with the latest weights and adds what it gets into.
 
     Returns where the new episodes are: beside the first of the directories. Those of earlier runs that are there stay,
     and are learned from as well.
     """
-    demonstrations = Demonstrations(policy, tell=tell)
+    demonstrations = Demonstrations(policy, on_progress=on_progress)
     demonstrations.read(directories)
     lessons = demonstrations.lessons
     lessons.augment(policy.augmentation())
@@ -126,12 +126,12 @@ def dagger(
     policy.save(out)
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
     looked = time.monotonic()
-    note = _Teller(batch_size, tell)
+    note = _Reporter(batch_size, on_progress)
 
     def between(epoch: int, loss: float, progress: float) -> None:
         nonlocal looked
         note(epoch, loss, progress)
-        if time.monotonic() - looked > LOOK_S:
+        if time.monotonic() - looked > REFRESH_S:
             cloning.averaged.save(out)
             look_after()
             if place.is_dir():
@@ -139,16 +139,16 @@ def dagger(
             looked = time.monotonic()
 
     with player.playing() as look_after, stop_on_signals(player.stop):
-        cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, tell=between, stop=player.stopped)
+        cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, on_progress=between, stop=player.stopped)
     policy.save(out)
     return place
 
 
-class _Teller:
+class _Reporter:
     """Says how cloning goes, every so many updates."""
 
-    def __init__(self, batch_size: int, tell: Tell, every: int = 100) -> None:
-        self.batch_size, self.tell, self.every = batch_size, tell, every
+    def __init__(self, batch_size: int, on_progress: OnProgress, every: int = 100) -> None:
+        self.batch_size, self.on_progress, self.every = batch_size, on_progress, every
         self.recent: list[float] = []
         self.began = time.monotonic()
 
@@ -156,7 +156,7 @@ class _Teller:
         self.recent.append(loss)
         if len(self.recent) % self.every == 0:
             speed = len(self.recent) * self.batch_size / (time.monotonic() - self.began)
-            self.tell(
+            self.on_progress(
                 f"cloning {progress:4.0%} | epoch {epoch + 1} | update {len(self.recent)} | "
                 f"loss {self.mean:.3f} | {speed:.0f} lessons/s"
             )

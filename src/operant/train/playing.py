@@ -95,7 +95,7 @@ def _play(player: PlayingSettings, stop: Any, parent: int) -> None:
     from operant.agents.hierarchical.labeler import HierarchicalLabeler
     from operant.agents.hierarchical.policy import HierarchicalPolicy
     from operant.learn.device import use_threads
-    from operant.rollout.collection import Collected, collect_demonstrations
+    from operant.rollout.demonstration_collector import CollectedDemonstrations, collect_demonstrations
     from operant.rollout.lessons import LessonView, cache_directory
     from operant.tasks.suites import load_suite
     from operant.types import Action, Observation
@@ -106,7 +106,7 @@ def _play(player: PlayingSettings, stop: Any, parent: int) -> None:
     choose, ended, lock = random.Random(player.first_seed), threading.Event(), threading.Lock()
     number, seed = 0, player.first_seed
 
-    def look(collected: Collected) -> None:
+    def look(collected: CollectedDemonstrations) -> None:
         if stop.is_set() or os.getppid() != parent:
             ended.set()
 
@@ -123,7 +123,7 @@ def _play(player: PlayingSettings, stop: Any, parent: int) -> None:
         beta = max(0.0, player.beta - FADES * number)
         done = collect_demonstrations(
             tasks, player.place, LessonView(HierarchicalLabeler(policy.config), cache_directory()),
-            workers=player.workers, learner=act, beta=beta, tell=look, stop=ended,
+            workers=player.workers, learner=act, beta=beta, on_progress=look, stop=ended,
         )  # fmt: skip
         for name, results in done.by_task.items():
             rates[name] = 0.5 * rates[name] + 0.5 * sum(results) / len(results)

@@ -20,7 +20,7 @@ LINES = 25
 
 
 @contextmanager
-def profiled(directory: Path, tell: Callable[[str], None]) -> Iterator[None]:
+def profiled(directory: Path, on_progress: Callable[[str], None]) -> Iterator[None]:
     """Profile what is done inside, also if it fails or is interrupted."""
     profile = cProfile.Profile()
     profile.enable()
@@ -33,5 +33,5 @@ def profiled(directory: Path, tell: Callable[[str], None]) -> Iterator[None]:
         profile.dump_stats(path)
         head = io.StringIO()
         pstats.Stats(profile, stream=head).strip_dirs().sort_stats("cumulative").print_stats(LINES)
-        tell(head.getvalue().strip())
-        tell(f"the whole profile is in {path}: python -m pstats {path}")
+        on_progress(head.getvalue().strip())
+        on_progress(f"the whole profile is in {path}: python -m pstats {path}")

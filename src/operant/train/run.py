@@ -15,7 +15,7 @@ from loguru import logger
 
 from operant.envs.desktop_env import DesktopFactory, start_desktop
 from operant.envs.reward_terms import make_term
-from operant.envs.rewards import InvalidPenalty, Progress, Reward, RewardHackAlarm, RewardTerm, StepCost
+from operant.envs.rewards import InvalidPenalty, Reward, RewardHackAlarm, RewardTerm, StepCost, TaskProgress
 from operant.envs.vector import DesktopVectorEnv
 from operant.envs.weighted_source import WeightedSource
 from operant.errors import ConfigError, MissingDependency
@@ -42,7 +42,7 @@ def train(
     policy: TrainablePolicy | None = None,
     tasks: tuple[Template, ...] | None = None,
     factory: DesktopFactory = start_desktop,
-    tell: Callable[[str], None] = logger.info,
+    on_progress: Callable[[str], None] = logger.info,
 ) -> TrainingResult:
     """Train a hierarchical agent, or a ``policy`` of one's own that has its ``perception`` and ``action_coder``."""
     if resume and init_from is not None:
@@ -147,7 +147,7 @@ def _reward(config: EnvironmentConfig, gamma: float) -> Reward:
     if config.invalid_penalty:
         terms.append(InvalidPenalty(config.invalid_penalty))
     if config.progress:
-        terms.append(Progress(config.progress, gamma))
+        terms.append(TaskProgress(config.progress, gamma))
     terms += [make_term(one.use, one.weight, gamma=gamma) for one in config.reward_terms]
     return Reward(terms)
 

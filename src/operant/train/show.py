@@ -17,17 +17,17 @@ from operant.agents.hierarchical.agent import HierarchicalAgent
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig, ManagerConfig
 from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.envs.rewards import Progress, Reward
+from operant.envs.rewards import TaskProgress, Reward
 from operant.envs.vector import DesktopVectorEnv
+from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.plan import Asked, plan_episodes
-from operant.evaluation.run import Run
 from operant.evaluation.runner import evaluate, settings_of
 from operant.evaluation.summary import lines_of, summarise
 from operant.learn.device import use_threads
 from operant.learn.seeding import seed_everything
 from operant.learn.trainer import PPOTrainer
 from operant.pictures.film import write_gif
-from operant.rollout.collection import collect_demonstrations
+from operant.rollout.demonstration_collector import collect_demonstrations
 from operant.rollout.lessons import LessonView, cache_directory
 from operant.rollout.store import find_episodes, read_episode
 from operant.tasks.suites import load_suite
@@ -79,7 +79,7 @@ def learn_and_show(
     num_envs: int = 8,
     seed: int = 0,
     suite: str = "core",
-    tell: Callable[[str], None] = print,
+    on_progress: Callable[[str], None] = print,
 ) -> Shown:
     """Clone demonstrations, learn by PPO for ``minutes``, measure before and after each, and film a success."""
     templates = [template for template in load_suite(suite) if template.id in tasks]
@@ -88,26 +88,26 @@ def learn_and_show(
     policy = HierarchicalPolicy(AGENT)
     shutil.rmtree(out, ignore_errors=True)
     policy.save(out / "before.pt")
-    tell(f"success is measured on {episodes} held-out instances of each of {len(templates)} task(s)")
+    on_progress(f"success is measured on {episodes} held-out instances of each of {len(templates)} task(s)")
     before = measure(out / "before.pt", templates, episodes, out / "results")
-    tell(f"random weights: {_rate(before)}")
+    on_progress(f"random weights: {_rate(before)}")
     cloned = None
     if demonstrations:
         shown = [one.instance(seed, "train") for seed in range(demonstrations) for one in templates]
-        tell(f"the oracle demonstrates {len(shown)} training instances")
+        on_progress(f"the oracle demonstrates {len(shown)} training instances")
         collect_demonstrations(
             shown, out / "demos", LessonView(HierarchicalLabeler(AGENT), cache_directory())
         )
-        lessons = read_lessons(policy, [out / "demos"], tell=tell)
-        clone(policy, lessons, out / "cloned.pt", minutes=cloning_minutes, seed=seed, tell=tell)
+        lessons = read_lessons(policy, [out / "demos"], on_progress=on_progress)
+        clone(policy, lessons, out / "cloned.pt", minutes=cloning_minutes, seed=seed, on_progress=on_progress)
         cloned = measure(out / "cloned.pt", templates, episodes, out / "results")
-        tell(f"after cloning {len(shown)} demonstrations: {_rate(cloned)}")
+        on_progress(f"after cloning {len(shown)} demonstrations: {_rate(cloned)}")
     env = DesktopVectorEnv(
         num_envs,
         tasks=templates,
         observations=policy.perception,
         actions=policy.action_coder,
-        reward=Reward(terms=[Progress(1.0)]),
+        reward=Reward(terms=[TaskProgress(1.0)]),
     )
     began = time.monotonic()
     try:
@@ -115,7 +115,7 @@ def learn_and_show(
 
             def report(update: Any) -> None:
                 view.update(update)
-                tell(
+                on_progress(
                     f"{time.monotonic() - began:4.0f} s | {update.step} steps | {update.fps:.0f} a second | "
                     f"success while exploring {update.success_rate:.0%}"
                 )
@@ -137,7 +137,7 @@ def learn_and_show(
     seconds = time.monotonic() - began
     policy.save(out / "after.pt")
     after = measure(out / "after.pt", templates, episodes, out / "results")
-    tell(f"after PPO: {_rate(after)}")
+    on_progress(f"after PPO: {_rate(after)}")
     film = _film(out / "results", out / "learned.gif")
     return Shown(before, cloned, after, trained.step, seconds, out / "after.pt", film)
 
@@ -149,7 +149,7 @@ def measure(
     plan = plan_episodes(templates, range(episodes), split="heldout")
     name = f"hierarchical:{checkpoint}"
     settings = settings_of(name, HierarchicalAgent(checkpoint), max_steps=None, act_s=60.0)
-    with Run.open(results / checkpoint.stem, settings, plan) as run:
+    with EvaluationRun.open(results / checkpoint.stem, settings, plan) as run:
         evaluate(run, plan, lambda: HierarchicalAgent(checkpoint), workers=workers)
         return summarise(run, lines_of(run, [Asked.of(task) for task in plan]))
 

@@ -19,7 +19,7 @@ from operant.config.vlm_training import VLMTrainingConfig
 from operant.envs.retry import RetryPolicy
 from operant.errors import ConfigError, RemoteDesktopError, Unauthorized
 from operant.testing import FAKE_TEMPLATES
-from operant.train.vlm.run import VLMRun
+from operant.train.vlm.training_run import VLMRun
 
 WHOLE = DesktopConfig()
 

@@ -14,7 +14,7 @@ from tests.train.vlm.test_run import lines, settings
 
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import UnknownTask
-from operant.train.vlm.run import VLMRun
+from operant.train.vlm.training_run import VLMRun
 
 
 def sessions(urls: list[str], session_type: str = TYPE, **training: Any) -> VLMTrainingConfig:

@@ -14,12 +14,12 @@ __all__ = ["Journal", "sentence"]
 class Journal:
     """Appends to ``metrics.jsonl`` and to ``tensorboard/`` of a run's directory."""
 
-    def __init__(self, directory: Path, tell: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(self, directory: Path, on_progress: Callable[[str], None] = lambda line: None) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
         self._file = open(directory / "metrics.jsonl", "a", encoding="utf-8")  # noqa: SIM115 - closed below
         self._curves = SummaryWriter(str(directory / "tensorboard"))
-        self._tell = tell
+        self._on_progress = on_progress
 
     def write(self, iteration: int, phase: str, metrics: Mapping[str, float]) -> None:
         line = {"iteration": iteration, "phase": phase, "time": round(time.time(), 3), **metrics}
@@ -27,7 +27,7 @@ class Journal:
         self._file.flush()
         for name, value in metrics.items():
             self._curves.add_scalar(f"{phase}/{name}", value, iteration)
-        self._tell(sentence(iteration, phase, metrics))
+        self._on_progress(sentence(iteration, phase, metrics))
 
     def close(self) -> None:
         self._file.close()

@@ -32,7 +32,7 @@ from operant.errors import (
 )
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.loop import Limits, Stopped
-from operant.rollout.player import Desktops, Job, Lent, PlayedEpisode, Player, lost_to_the_machine
+from operant.rollout.player import Desktops, EpisodePlayer, Job, Lent, PlayedEpisode, lost_to_the_machine
 from operant.rollout.recorders import Recorder, Recorders
 from operant.rollout.store import EpisodeWriter
 from operant.service.attempts.attempt import Attempt, Status
@@ -154,7 +154,7 @@ class Attempts:
     def _run(self, attempt: Attempt, predictor: Predictor, session: Session | None) -> None:
         if attempt.over:
             return
-        player = Player(
+        player = EpisodePlayer(
             _SessionDesktops(self._sessions, session),
             lambda job: predictor.make_agent(deterministic=attempt.deterministic),
             make_recorder=self._recorder,

@@ -36,7 +36,7 @@ class SharedEnvironment(TaskEnvironment):
         self._pace_s = pace_s
 
     def begin(self, task: Task, *, prepared: bool = False) -> Observation:
-        with self._session.hands():
+        with self._session.exclusive_access():
             if is_free(task):  # begins from whatever is there
                 return super().begin(task, prepared=True)
             if not prepared:
@@ -57,7 +57,7 @@ class SharedEnvironment(TaskEnvironment):
             except NotApproved as error:
                 return self.reject(error.message)
         session.announce(told, "agent")
-        with session.hands():
+        with session.exclusive_access():
             transition = super().step(action)
             session.keep(transition.observation.screen)
             return transition

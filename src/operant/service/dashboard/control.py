@@ -197,7 +197,7 @@ def _told(attempt: Attempt) -> str:
 async def _open(session: Session, program: str) -> None:
     def launch() -> None:
         desktop: Any = session.desktop
-        with session.hands():
+        with session.exclusive_access():
             desktop.launch([program])
 
     try:

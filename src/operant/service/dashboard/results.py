@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from operant.errors import ResultsError
-from operant.evaluation.run import find_runs
+from operant.evaluation.evaluation_run import find_runs
 from operant.evaluation.summary import lines_of, summarise
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
 

@@ -28,7 +28,7 @@ router = APIRouter(prefix="/api/v1/agent", tags=["tasks of the agent"], response
 
 FREE_STEPS = 20
 HEARTBEAT_S = 10.0
-LOOK_S = 0.5
+STATUS_WAIT_S = 0.5  # longest wait for news of an attempt
 JUDGES: dict[str, Literal["criteria", "agent"]] = {"criteria": "criteria", "agent": "agent"}
 
 
@@ -87,7 +87,7 @@ async def cancel_attempt(name: Name, runtime: RuntimeDep) -> AttemptView:
     """Stop before the next action. One that is over stays as it is."""
     attempt = runtime.attempts.find(name)
     runtime.attempts.cancel(attempt)
-    await runtime.at_desk(attempt.wait, LOOK_S)
+    await runtime.at_desk(attempt.wait, STATUS_WAIT_S)
     return view_of(attempt)
 
 
@@ -114,8 +114,8 @@ async def _events(runtime: Runtime, attempt: Attempt) -> AsyncIterator[str]:
         if over:
             yield f"event: end\ndata: {view_of(attempt).model_dump_json()}\n\n"
             return
-        await runtime.at_desk(attempt.wait_beyond, seen, LOOK_S)
-        silent += LOOK_S
+        await runtime.at_desk(attempt.wait_beyond, seen, STATUS_WAIT_S)
+        silent += STATUS_WAIT_S
         if silent >= HEARTBEAT_S:
             silent = 0.0
             yield ": still at it\n\n"

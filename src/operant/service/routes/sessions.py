@@ -163,7 +163,7 @@ async def launch(name: Name, asked: LaunchRequest, runtime: RuntimeDep) -> Windo
 def _launch(runtime: Runtime, session: Session, command: list[str]) -> WindowView:
     if session.live:
         raise LiveScreenRefused("programs are started in sandboxed desktops only")
-    with session.hands():
+    with session.exclusive_access():
         window = session.desktop.launch(command)
     return WindowView(
         title=window.title,
@@ -194,7 +194,7 @@ def _check(runtime: Runtime, name: str, asked: CheckRequest) -> CheckView:
     if session.live:
         raise LiveScreenRefused("criteria look into sandboxed desktops only")
     try:
-        with session.hands():
+        with session.exclusive_access():
             verdict = wanted.check(World(session.desktop, asked.answer))
     except DesktopError as error:
         runtime.sessions.broken(session, error)

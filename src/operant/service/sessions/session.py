@@ -34,7 +34,7 @@ __all__ = ["Event", "Performed", "Session"]
 FRAMES_KEPT = 4  # 4 MB each
 DEEDS_KEPT = 64
 EVENTS_KEPT = 100
-LOOK_S = 0.1  # how often a waiting call checks whether it was cancelled
+CANCEL_POLL_S = 0.1  # between two looks at a cancellation while waiting for a turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Session:
         self._desktop = desktop
         self._renew, self._release, self._approve = renew, release, approve
         self._clock = clock
-        self._hands = threading.RLock()
+        self._exclusive = threading.RLock()
         self._turn = threading.Condition()
         self._events: collections.deque[Event] = collections.deque(maxlen=EVENTS_KEPT)
         self._numbers = itertools.count(1)
@@ -117,7 +117,7 @@ class Session:
                 return
             self.closed = True
             self._turn.notify_all()
-        self.tell("closed")
+        self.publish("closed")
         self._release()
 
     # Looking.
@@ -159,7 +159,7 @@ class Session:
         """A person's action. Refused while an agent works, unless it was taken over."""
         if self.attempt is not None and not self.taken_over:
             raise SessionBusy("an agent is at work here", hint="take over first, or cancel its task")
-        with self.hands():
+        with self.exclusive_access():
             desktop = self.desktop
             if self.live and self._approve is not None:
                 self._approve(describe(mask_action(action, wholly=secret), desktop.size))
@@ -185,9 +185,9 @@ class Session:
             )
 
     @contextmanager
-    def hands(self) -> Iterator[None]:
-        """One at a time."""
-        with self._hands:
+    def exclusive_access(self) -> Iterator[None]:
+        """Nothing else is done to the desktop meanwhile."""
+        with self._exclusive:
             self.touch()
             yield
             self.touch()
@@ -213,13 +213,13 @@ class Session:
             self.taken_over = on
             self._turn.notify_all()
         self.touch()
-        self.tell("control", taken_over=on, attempt=self.attempt)
+        self.publish("control", taken_over=on, attempt=self.attempt)
 
     def wait_for_turn(self, cancelled: threading.Event) -> None:
         """Block the agent while a person has control."""
         with self._turn:
             while self.taken_over and not self.closed and not cancelled.is_set():
-                self._turn.wait(LOOK_S)
+                self._turn.wait(CANCEL_POLL_S)
         if self.closed:
             raise DesktopError("the session was ended")
 
@@ -230,20 +230,20 @@ class Session:
             if self.attempt is not None:
                 raise SessionBusy(f"{self.attempt} is at work here", hint="wait for it, or cancel it")
             self.attempt, self.instruction, self.model = attempt, instruction, model
-        self.tell("attempt", attempt=attempt, instruction=instruction, model=model)
+        self.publish("attempt", attempt=attempt, instruction=instruction, model=model)
         try:
             yield
         finally:
             with self._turn:
                 self.attempt, self.instruction, self.model = None, "", ""
-            self.tell("attempt", attempt=None, instruction="", model="")
+            self.publish("attempt", attempt=None, instruction="", model="")
 
     # Telling.
 
     def announce(self, action: Action, by: str) -> None:
         """Those who watch draw it on the picture."""
         where = to_json(action)
-        self.tell(
+        self.publish(
             "action",
             by=by,
             description=describe(action, self.size),
@@ -252,7 +252,7 @@ class Session:
             clicks=action.clicks,
         )
 
-    def tell(self, kind: str, **data: Any) -> None:
+    def publish(self, kind: str, **data: Any) -> None:
         self._events.append(Event(next(self._numbers), kind, data))
 
     def events_after(self, number: int) -> list[Event]:

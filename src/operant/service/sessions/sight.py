@@ -19,7 +19,7 @@ TREE_S = 5.0  # a crowded machine may be slow, but a client waits for the answer
 
 def see(session: Session, instruction: str, *, step: int, max_steps: int, with_tree: bool) -> Observation:
     """Look; waits for an action that is under way."""
-    with session.hands():
+    with session.exclusive_access():
         desktop = session.desktop
         history = session.past_actions(step)
         session.seen = Observation(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TERMINALS", "akin", "executables", "installed", "programs_of", "shows_anything"]
 
-LOOK_S = 10.0
+COMMAND_TIMEOUT_S = 10.0
 #: Places that no agent can write to.
 SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/opt/", "/snap/")
 TERMINALS = frozenset(
@@ -35,7 +35,7 @@ def executables(desktop: Desktop, processes: Collection[Process]) -> dict[int, s
     places = [f"/proc/{process.pid}/exe" for process in processes]
     argv = ["/usr/bin/find", *places, "-maxdepth", "0", "-printf", r"%p\t%l\0"]
     try:
-        found = desktop.run(argv, timeout_s=LOOK_S, limit=8 << 20)
+        found = desktop.run(argv, timeout_s=COMMAND_TIMEOUT_S, limit=8 << 20)
     except UnknownApplication:
         # A desktop without real processes; no agent can take this program away from a real one.
         return {process.pid: f"/usr/bin/{process.name}" for process in processes}

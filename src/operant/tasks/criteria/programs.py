@@ -13,7 +13,7 @@ from operant.tasks.criteria.question import Question
 
 __all__ = ["ClipboardEquals", "CommandOutput", "ProcessRunning"]
 
-LOOK_S = 10.0
+COMMAND_TIMEOUT_S = 10.0
 MAX_OUTPUT = 1 << 20
 PATH = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/games", "/usr/games")
 
@@ -55,7 +55,9 @@ class ProcessRunning(Question):
         """What the name leads to: python3 is a link to the interpreter of one version."""
         places = [f"{directory}/{self.name}" for directory in PATH]
         try:
-            found = world.desktop.run(["/usr/bin/realpath", "-qez", "--", *places], timeout_s=LOOK_S)
+            found = world.desktop.run(
+                ["/usr/bin/realpath", "-qez", "--", *places], timeout_s=COMMAND_TIMEOUT_S
+            )
         except UnknownApplication:  # a desktop without real processes
             return frozenset()
         return frozenset(place for place in found.output.split("\0") if installed(place))
@@ -92,7 +94,7 @@ class CommandOutput(Question):
     """All that it prints, apart from blanks and line ends at the end."""
     contains: str | None = None
     """Text that occurs in what it prints."""
-    timeout_s: float = Field(LOOK_S, gt=0, le=120)
+    timeout_s: float = Field(COMMAND_TIMEOUT_S, gt=0, le=120)
     """How long it may take."""
 
     @model_validator(mode="after")

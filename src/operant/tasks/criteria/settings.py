@@ -15,7 +15,7 @@ from operant.tasks.criteria.question import NoEvidence, Question, Refuted
 
 __all__ = ["Setting"]
 
-LOOK_S = 10.0
+COMMAND_TIMEOUT_S = 10.0
 MAX_SETTINGS = 4 << 20
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
@@ -63,7 +63,7 @@ class Setting(Question):
 
     def _of_gsettings(self, world: World, schema: str) -> str:
         """The value that programs would get, the default included."""
-        result = world.desktop.run(["gsettings", "get", schema, self.key], timeout_s=LOOK_S)
+        result = world.desktop.run(["gsettings", "get", schema, self.key], timeout_s=COMMAND_TIMEOUT_S)
         if result.returncode != 0:
             raise NoEvidence(f"{schema} {self.key}: {result.stderr.decode('utf-8', 'replace').strip()[:200]}")
         return _unquoted(result.output.strip())

@@ -25,7 +25,7 @@ from operant.train.vlm.rollouts import RolloutJob
 
 __all__ = ["Gathered", "Groups", "Kept"]
 
-LOOK_S = 0.5
+ACTOR_CHECK_S = 0.5  # between two checks whether the actors still run
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Groups:
         """
         with self._changed:
             while (gathered := self.collect(update, groups, refill)) is None:
-                self._changed.wait(LOOK_S)
+                self._changed.wait(ACTOR_CHECK_S)
                 check()
         return gathered
 

@@ -21,7 +21,7 @@ from operant.config.vlm import PromptSettings
 from operant.envs.retry import RetryPolicy
 from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.loop import Limits, StopSignal
-from operant.rollout.player import Desktops, Job, PlayedEpisode, Player
+from operant.rollout.player import Desktops, EpisodePlayer, Job, PlayedEpisode
 from operant.rollout.recorders import Recorders, StepRecorder
 from operant.rollout.store import EpisodeWriter
 from operant.types import Outcome
@@ -62,7 +62,7 @@ class RolloutRecorder(Recorders):
         return self._steps.steps
 
 
-class RolloutPlayer(Player[RolloutJob]):
+class RolloutPlayer(EpisodePlayer[RolloutJob]):
     """Plays rollouts with the model behind a backend, or with other agents that have ``turns``.
 
     ``episodes`` is where whole episodes are kept with their screenshots; None keeps what learning needs only.

@@ -1,4 +1,4 @@
-"""Who is on the cluster: the named actors of a run. Everybody finds the others by their names, whenever it was started."""
+"""The named actors of a run on a cluster. Each finds the others by their names, whenever it was started."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ray
 from operant.config.vlm_training import VLMTrainingConfig
 
 __all__ = [
-    "EXPERIENCE", "LEARNER", "VERSIONS", "Roster", "environment_names", "inference_names", "namespace_of", "shares",
+    "EXPERIENCE", "LEARNER", "VERSIONS", "ActorHandles", "environment_names", "inference_names", "namespace_of", "shares",
 ]  # fmt: skip
 
 EXPERIENCE = "experience"
@@ -22,7 +22,7 @@ LEARNER = "learner"
 
 
 @dataclass(frozen=True)
-class Roster:
+class ActorHandles:
     """Handles of all actors that serve a learner."""
 
     experience: Any
@@ -33,7 +33,7 @@ class Roster:
     """That each environment actor plays at once."""
 
     @classmethod
-    def find(cls, config: VLMTrainingConfig, directory: Path) -> Roster:
+    def find(cls, config: VLMTrainingConfig, directory: Path) -> ActorHandles:
         """Those of the run in that directory."""
         namespace = namespace_of(directory)
         return cls(
@@ -49,7 +49,7 @@ class Roster:
         for actor, episodes in zip(self.environments, self.episodes, strict=True):
             yield from [actor] * episodes
 
-    def everybody(self) -> list[Any]:
+    def all(self) -> list[Any]:
         return [*self.environments, *self.inference, self.versions, self.experience]
 
 

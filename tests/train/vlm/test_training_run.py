@@ -18,7 +18,7 @@ from operant.errors import CheckpointError, ConfigError, TaskError
 from operant.learn.vlm.checkpoint import newest
 from operant.learn.vlm.entropulse import Entropulse
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.train.vlm.run import VLMRun
+from operant.train.vlm.training_run import VLMRun
 from operant.types import Outcome, Size
 
 SETTINGS: dict[str, Any] = {
@@ -141,7 +141,7 @@ def test_episodes_that_ended_before_a_crash_are_learned_after_it(tmp_path: Path)
         first.collection.store.add(one)
     (first.collection.store.directory / "torn.npz").write_bytes(b"PK\x03\x04 cut short")
     told: list[str] = []
-    second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True, tell=told.append)
+    second = run(tmp_path, settings(training={"num_iterations": 6}), resume=True, on_progress=told.append)
     assert known.id in second.trainer.used
     second.train()
     assert "; 1 more were cut short and are left out" in told[0]

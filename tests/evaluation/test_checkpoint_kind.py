@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from operant.errors import CheckpointError
-from operant.evaluation.checkpoint import agent_of_checkpoint
+from operant.evaluation.checkpoint_kind import agent_of_checkpoint
 from operant.learn.checkpoint import save_checkpoint
 from operant.learn.vlm.checkpoint import write_checkpoint
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from operant.desktop.pool import DesktopPool, Lease
     from operant.desktop.protocol import Desktop
 
-__all__ = ["Ready", "Source", "Upcoming"]
+__all__ = ["EpisodePrefetcher", "Ready", "Source"]
 
 
 class Source(Protocol):
@@ -52,7 +52,7 @@ class _Coming:
     tries: int = 0
 
 
-class Upcoming:
+class EpisodePrefetcher:
     """As many episodes in preparation as there are desktops that play none. Thread-safe."""
 
     def __init__(

@@ -13,15 +13,15 @@ from operant.desktop.pool import DesktopPool
 from operant.rollout.demonstrations import DaggerAgent, DemonstrationWriter
 from operant.rollout.job_runner import JobList, JobRunner
 from operant.rollout.lessons import LessonView
-from operant.rollout.player import Job, PlayedEpisode, Player, PooledDesktops
+from operant.rollout.player import Job, PlayedEpisode, EpisodePlayer, PooledDesktops
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome
 
-__all__ = ["Collected", "collect_demonstrations"]
+__all__ = ["CollectedDemonstrations", "collect_demonstrations"]
 
 
 @dataclass
-class Collected:
+class CollectedDemonstrations:
     """What came of it."""
 
     episodes: int = 0
@@ -41,15 +41,15 @@ def collect_demonstrations(
     learner: Callable[[Observation], Action] | None = None,
     beta: float = 0.0,
     config: DesktopConfig | None = None,
-    tell: Callable[[Collected], None] = lambda collected: None,
+    on_progress: Callable[[CollectedDemonstrations], None] = lambda collected: None,
     stop: threading.Event | None = None,
-) -> Collected:
+) -> CollectedDemonstrations:
     """Play every task and keep the episodes that teach something.
 
     ``view`` is that of the learner that the episodes are for: its lessons are counted, and cached. Setting ``stop``
     ends the collection; what is being played then is not kept.
     """
-    collected = Collected()
+    collected = CollectedDemonstrations()
 
     def on_end(played: PlayedEpisode[Job]) -> None:
         assert isinstance(played.recorder, DemonstrationWriter)
@@ -63,11 +63,11 @@ def collect_demonstrations(
         collected.episodes += 1
         collected.successes += result.success
         collected.by_task.setdefault(played.job.task.id, []).append(result.success)
-        tell(collected)
+        on_progress(collected)
 
     jobs = JobList((Job(task, task.seed or 0) for task in tasks), on_end)
     with DesktopPool(workers + 1, config) as pool:
-        player = Player(
+        player = EpisodePlayer(
             PooledDesktops[Job](pool),
             lambda job: DaggerAgent(view.labeler, learner, beta),
             make_recorder=lambda job, agent: DemonstrationWriter(directory, by_learner=learner is not None),

@@ -24,13 +24,13 @@ from operant.rollout.store import read_episode, write_atomically
 if TYPE_CHECKING:
     from operant.tasks.task import Task
 
-__all__ = ["Run", "RunSettings", "find_runs"]
+__all__ = ["EvaluationRun", "EvaluationSettings", "find_runs"]
 
 RUN, LOCK = "run.json", ".lock"
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettings:
+class EvaluationSettings:
     """What must be the same for two episodes to belong to one result."""
 
     agent: str
@@ -46,16 +46,16 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class Run:
+class EvaluationRun:
     """One agent's directory."""
 
     directory: Path
-    settings: RunSettings
+    settings: EvaluationSettings
     asked: tuple[Asked, ...] = ()
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, root: Path, settings: RunSettings, tasks: Iterable[Task]) -> Iterator[Run]:
+    def open(cls, root: Path, settings: EvaluationSettings, tasks: Iterable[Task]) -> Iterator[EvaluationRun]:
         """The directory below ``root`` for these settings, with these tasks added to what is asked.
 
         Nobody else evaluates into it meanwhile; the kernel ends the lock of a process that dies.
@@ -77,7 +77,7 @@ class Run:
             os.close(fd)
 
     @classmethod
-    def _with(cls, directory: Path, settings: RunSettings, tasks: Iterable[Task]) -> Run:
+    def _with(cls, directory: Path, settings: EvaluationSettings, tasks: Iterable[Task]) -> EvaluationRun:
         there = cls.read(directory) if (directory / RUN).exists() else cls(directory, settings)
         if there.settings != settings:
             old, new = asdict(there.settings), asdict(settings)
@@ -93,14 +93,16 @@ class Run:
         return cls(directory, settings, tuple(asked.values()))
 
     @classmethod
-    def read(cls, directory: Path) -> Run:
+    def read(cls, directory: Path) -> EvaluationRun:
         path = directory / RUN
         try:
             form = json.loads(path.read_text(encoding="utf-8"))
             settings = dict(form["settings"])
             settings["screen"] = tuple(settings["screen"])
             return cls(
-                directory, RunSettings(**settings), tuple(Asked.from_json(one) for one in form["asked"])
+                directory,
+                EvaluationSettings(**settings),
+                tuple(Asked.from_json(one) for one in form["asked"]),
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ResultsError(f"{path} can't be read: {type(error).__name__}: {error}") from error
@@ -147,11 +149,11 @@ def _lock(fd: int, directory: Path) -> None:
         ) from error
 
 
-def find_runs(root: Path) -> list[Run]:
+def find_runs(root: Path) -> list[EvaluationRun]:
     """Every agent's directory at or below ``root``."""
     if not root.is_dir():
         raise ResultsError(f"{root} is not a directory")
-    runs = [Run.read(path.parent) for path in sorted(root.rglob(RUN))]
+    runs = [EvaluationRun.read(path.parent) for path in sorted(root.rglob(RUN))]
     if not runs:
         raise ResultsError(
             f"{root} holds no results", hint="make some: operant eval --agent random --suite core"

@@ -13,10 +13,10 @@ from typing import Any
 
 from operant.agents.vlm.demonstrator import Demonstrator
 from operant.agents.vlm.families import Units
+from operant.cluster.actor_handles import ActorHandles
 from operant.cluster.experience import Ticket
 from operant.cluster.experience_client import ExperienceClient
 from operant.cluster.remote_backend import RemoteBackend
-from operant.cluster.roster import Roster
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.desktop.pool import DesktopPool
 from operant.envs.task_source import TaskSource
@@ -28,10 +28,10 @@ from operant.train.vlm.tasks import task_source
 from operant.train.vlm.trajectory_store import encode
 from operant.types import Size
 
-__all__ = ["Environment"]
+__all__ = ["EnvironmentActor"]
 
 
-class Environment:
+class EnvironmentActor:
     """Runs as an actor with several threads. ``episodes`` are played at once, each on a desktop."""
 
     def __init__(
@@ -61,12 +61,12 @@ class Environment:
         with self._lock:
             if self._pool is None:
                 self._source = task_source(self._config, self._tasks)
-                roster = Roster.find(self._config, self._directory)
-                backend = RemoteBackend(roster.inference, self._config.desktop.size)
+                handles = ActorHandles.find(self._config, self._directory)
+                backend = RemoteBackend(handles.inference, self._config.desktop.size)
                 pool = desktop_pool(self._config, self._episodes, self._desktops)
                 self._player = rollout_player(self._config, pool, backend, self._directory)
                 self._client = ExperienceClient(
-                    roster.experience, self._name, self._source, self._player.trajectory
+                    handles.experience, self._name, self._source, self._player.trajectory
                 )
                 self._pool = pool
 

@@ -13,42 +13,42 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from operant.cluster.environment import Environment
-from operant.cluster.experience import Experience
-from operant.cluster.inference import Inference
-from operant.cluster.learner import Learner
-from operant.cluster.roster import (
+from operant.cluster.actor_handles import (
     EXPERIENCE,
     LEARNER,
     VERSIONS,
-    Roster,
+    ActorHandles,
     environment_names,
     inference_names,
     namespace_of,
     shares,
 )
+from operant.cluster.environment_actor import EnvironmentActor
+from operant.cluster.experience import ExperienceActor
+from operant.cluster.inference import InferenceActor
+from operant.cluster.learner import Learner
 from operant.cluster.versions import Versions
 from operant.config.cluster import KEEPER_CPUS
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ConfigError
 
-__all__ = ["enlist", "enlist_learner"]
+__all__ = ["launch_actors", "launch_learner"]
 
-EVERYBODY = 100_000  # calls that wait at once cost an asynchronous actor nothing
+CONCURRENT_CALLS = 100_000  # calls that wait at once cost an asynchronous actor nothing
 ENDLESS = -1
 QUESTIONS = 3  # threads of the learner: one learns, the others answer
 
 
-def enlist(
+def launch_actors(
     config: VLMTrainingConfig,
     directory: Path,
     desktops: Any = None,
     tasks: Sequence[Any] | None = None,
     *,
-    environment: type = Environment,
-    inference: type = Inference,
-) -> Roster:
-    """Start everybody but the learner. Other environments and others who answer may take the usual ones' place."""
+    environment: type = EnvironmentActor,
+    inference: type = InferenceActor,
+) -> ActorHandles:
+    """Start all actors but the learner. ``environment`` and ``inference`` may be other classes."""
     settings = config.cluster
     common: dict[str, Any] = {"namespace": namespace_of(directory), "max_restarts": ENDLESS}
     keeping: dict[str, Any] = {**common, "num_cpus": KEEPER_CPUS, "max_task_retries": ENDLESS, **_at_home()}
@@ -56,7 +56,7 @@ def enlist(
         **common,
         "num_cpus": settings.inference_cpus,
         "num_gpus": settings.inference_gpus,
-        "max_concurrency": EVERYBODY,
+        "max_concurrency": CONCURRENT_CALLS,
         "scheduling_strategy": "SPREAD",
     }
     playing: dict[str, Any] = {
@@ -66,8 +66,8 @@ def enlist(
     }
     try:
         experience = (
-            ray.remote(Experience)
-            .options(name=EXPERIENCE, max_concurrency=EVERYBODY, **keeping)
+            ray.remote(ExperienceActor)
+            .options(name=EXPERIENCE, max_concurrency=CONCURRENT_CALLS, **keeping)
             .remote(config, directory, tasks)
         )
     except ValueError as error:
@@ -85,10 +85,10 @@ def enlist(
         .remote(config, directory, name, share, desktops, tasks)
         for name, share in zip(environment_names(config), shares(config), strict=True)
     )
-    return Roster(experience, versions, answerers, environments, shares(config))
+    return ActorHandles(experience, versions, answerers, environments, shares(config))
 
 
-def enlist_learner(config: VLMTrainingConfig, directory: Path, tasks: Sequence[Any] | None = None) -> Any:
+def launch_learner(config: VLMTrainingConfig, directory: Path, tasks: Sequence[Any] | None = None) -> Any:
     settings = config.cluster
     return (
         ray.remote(Learner)

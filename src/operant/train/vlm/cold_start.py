@@ -23,7 +23,7 @@ def demonstrations(
     source: TaskSource,
     count: int,
     seed: int,
-    tell: Callable[[str], None] = lambda line: None,
+    on_progress: Callable[[str], None] = lambda line: None,
 ) -> list[Trajectory]:
     """So many successes of the oracle. Those that its words can't express or that fail are left out.
 
@@ -42,7 +42,7 @@ def demonstrations(
             else:
                 why = f"{trajectory.task}: {trajectory.outcome.value}"
         tried += wanted
-        tell(f"{len(found)} of {count} demonstrations")
+        on_progress(f"{len(found)} of {count} demonstrations")
     if len(found) < count:
         raise TaskError(
             f"only {len(found)} of {tried} demonstrations succeeded, the last failure was {why}",

@@ -18,8 +18,8 @@ from operant.learn.vlm.checkpoint import MODEL, arrays, load_state, newest, prun
 from operant.learn.vlm.journal import Journal
 from operant.learn.vlm.sft import SFT
 from operant.learn.vlm.trainer import Trainer
+from operant.train.vlm.cold_start import demonstrations
 from operant.train.vlm.collection import Collection, LocalCollection
-from operant.train.vlm.demonstrations import demonstrations
 from operant.train.vlm.desktops import DesktopFactory, desktop_factory
 from operant.train.vlm.groups import Gathered
 from operant.train.vlm.parts import Parts
@@ -43,13 +43,13 @@ class VLMRun:
         resume: bool = False,
         desktops: DesktopFactory | None = None,
         tasks: Sequence[Any] | None = None,
-        tell: Callable[[str], None] = lambda line: None,
+        on_progress: Callable[[str], None] = lambda line: None,
         collection: Callable[[Parts], Collection] | None = None,
         make_trainer: Callable[..., Trainer] = Trainer,
     ) -> None:
         self.config = config
         self.directory = directory
-        self.tell = tell
+        self.on_progress = on_progress
         self._lock = hold(directory)
         claim(directory, config, resume=resume)
         found = newest(directory / CHECKPOINTS)
@@ -81,11 +81,11 @@ class VLMRun:
 
     def train(self) -> Path:
         """Train to the end; the directory of the model that came out."""
-        with Journal(self.directory, self.tell) as journal, self.collection:
+        with Journal(self.directory, self.on_progress) as journal, self.collection:
             kept = self.collection.open(self.iteration, self.trainer.used, self._collected)
             if self.iteration or kept.waiting:
                 torn = f"; {kept.torn} more were cut short and are left out" if kept.torn else ""
-                self.tell(
+                self.on_progress(
                     f"going on from update {self.iteration}, with {kept.waiting} episodes that wait{torn}"
                 )
             try:
@@ -106,7 +106,7 @@ class VLMRun:
         if self.demonstrated or not settings.demonstrations:
             return
         shown = demonstrations(
-            self.collection.demonstrate, self.source, settings.demonstrations, settings.seed, self.tell
+            self.collection.demonstrate, self.source, settings.demonstrations, settings.seed, self.on_progress
         )
         with self.parts.learning_rate(settings.demonstration_learning_rate):
             for epoch in range(settings.demonstration_epochs):

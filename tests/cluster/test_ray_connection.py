@@ -10,7 +10,7 @@ import pytest
 # What the command line does: SIGTERM is an interruption, so that a run saves.
 ASKED_TO_END = """
 import os, signal, sys, time
-from operant.cluster.connection import connected
+from operant.cluster.ray_connection import connected
 from operant.config.cluster import ClusterSettings
 
 def interrupt(number, frame):
