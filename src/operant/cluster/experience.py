@@ -1,7 +1,7 @@
 """The experience store of a cluster: hands out rollouts within the bound on staleness, and keeps what comes back.
 
-An actor with one thread of its own: whoever waits here costs nothing. Episodes are on disk before anybody counts
-them. The learner opens the store with what it knows, and again after either of them was gone.
+An asynchronous actor: calls that wait cost nothing. Episodes are on disk before they are counted. The learner opens
+the store with what it knows, and again after either of them was gone.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class ExperienceActor:
         await asyncio.to_thread(self._store.keep, trajectory, encoded)
         self._stats[worker] = stats
         if not self._session:
-            return  # whoever opens the store finds it on disk
+            return  # opening the store finds it on disk
         if self._leases.pop(ticket, None) is None:
             self._admission.adopt()
         self._admission.leave(accepted=True)

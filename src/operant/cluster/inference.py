@@ -1,6 +1,6 @@
 """Inference on a cluster: an actor that answers many callers in small batches.
 
-It answers nobody before the learner has given it a version, and fetches the newest one itself after a crash.
+It answers no request before the learner has given it a version, and fetches the newest one itself after a crash.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class Leader(Trainer):
         return metrics
 
     def _die_with_a_follower(self, calls: list[Any]) -> None:
-        """Half an update must not be saved: whoever is started next goes on from the checkpoint."""
+        """Half an update must not be saved: the next learner goes on from the checkpoint."""
         for call in calls:
             try:
                 ray.get(call, timeout=GOODBYE_S)
@@ -173,7 +173,7 @@ def _meet(rank: int, size: int, address: str, vlm: VLMWrapper) -> Peers:
 
 
 def _meeting_point() -> str:
-    """An address of this machine at which nobody listens yet."""
+    """An address of this machine with a free port."""
     host = ray.util.get_node_ip_address()
     with socket.socket() as free:
         free.bind((host, 0))

@@ -1,7 +1,7 @@
 """A Ray cluster to work on: one that is started here for this run alone, or one that is there already.
 
 The one that is started here listens on the loopback only, under a token of its own, keeps its files in a private
-directory, tells nobody that it exists, and is gone when the run is.
+directory, sends no usage statistics, and is gone when the run is.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def connected(address: str, settings: ClusterSettings) -> Iterator[None]:
     with _variables(QUIET):
         import ray
 
-        if address != LOCAL and ray.is_initialized():  # whoever did that disconnects, too
+        if address != LOCAL and ray.is_initialized():  # the caller that connected disconnects, too
             yield
         elif address == LOCAL:
             if ray.is_initialized():
@@ -75,7 +75,7 @@ def _started(settings: ClusterSettings) -> Iterator[None]:
     ):
         try:
             _init(
-                # Processors are counted, not given: here everybody shares those that there are.
+                # Processors are counted, not given: all processes share those that there are.
                 num_cpus=max(os.cpu_count() or 1, math.ceil(settings.cpus)),
                 object_store_memory=settings.object_store_mb << 20,
                 include_dashboard=False,
@@ -130,7 +130,7 @@ def _joined(address: str) -> Iterator[None]:
 
 @contextmanager
 def _sigterm_kept() -> Iterator[None]:
-    """Ray takes SIGTERM for itself and would end the process at once; whoever is asked to end saves first."""
+    """Ray takes SIGTERM for itself and would end the process at once; a driver that is asked to end saves first."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,6 +1,6 @@
 """The backend of environment actors: asks inference actors, and asks another one when one is gone.
 
-A request goes to the actor with the fewest of this process's requests. Only when nobody answers for a while is it
+A request goes to the actor with the fewest of this process's requests. Only when none answers for a while is it
 an error, and then the machine's, not the agent's.
 """
 

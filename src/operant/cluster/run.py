@@ -86,7 +86,7 @@ class ClusterRun:
                 _end_actors(handles, learner)
 
     def _watch(self, handles: ActorHandles, learner: Any) -> Path | None:
-        # A model that can't be loaded is told as soon as anybody has tried.
+        # A model that can't be loaded is reported as soon as one actor has tried.
         starting = [actor.start.remote() for actor in handles.inference]
         learning = learner.train.remote()
         playing = {actor.play.remote(): index for index, actor in enumerate(handles.environments)}
@@ -98,7 +98,7 @@ class ClusterRun:
                         playing[handles.environments[index].play.remote()] = index
                 elif call in starting:
                     starting.remove(call)
-                    with suppress(RayActorError):  # whoever needs it waits until it is back
+                    with suppress(RayActorError):  # its callers wait until it is back
                         _result(call)
                 else:
                     try:
@@ -177,7 +177,7 @@ def _result(calls: Any) -> Any:
 
 
 def _end_actors(handles: ActorHandles, learner: Any) -> None:
-    """Desktops are closed first; then everybody ends."""
+    """Close desktops first; then end all actors."""
     try:
         ray.get(handles.experience.end.remote(), timeout=GOODBYE_S)
         ray.wait(

@@ -1,6 +1,6 @@
 """Newer weights for all who answer: the learner hands a version in once, Ray's object store carries it to each machine.
 
-Kept by an actor of its own, so that whoever answers can be started again while the learner is gone.
+Kept by an actor of its own, so that inference actors can be started again while the learner is gone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from operant.agents.vlm.backends.base import Weights
 
 __all__ = ["Packed", "Release", "Versions", "packed", "unpacked"]
 
-PATIENCE_S = 5.0  # for those who take a version up; whoever is being started fetches it anyway
+PATIENCE_S = 5.0  # for actors to load a version; one that is being started fetches it anyway
 
 Packed = npt.NDArray[np.uint8]
 

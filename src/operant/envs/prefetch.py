@@ -1,7 +1,7 @@
-"""Episodes that are being made ready while others run: the next ones, always so many ahead.
+"""Prepares episodes while others run, as many as there are desktops that play none.
 
-Draws tasks, has the pool set each up on a desktop that is free, and hands out whichever is ready. What goes
-wrong with the machine on the way is tried again and counted; nobody ever sees it as an episode.
+Draws tasks, has the pool set each up on a free desktop, and hands out whichever is ready. Infra errors on the way are
+tried again and counted; they never become episodes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Coming:
 
 
 class EpisodePrefetcher:
-    """As many episodes in preparation as there are desktops that play none. Thread-safe."""
+    """Prepares an episode for each desktop that ``add`` announces. Safe for threads."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 Measured at 1280x800 -> 160x100 on one core of two: numpy's block means over (row, column, pixel) 25 ms,
 Pillow's resize of a repacked RGB copy 8 ms, Pillow's ``reduce`` on the live BGRX bytes 0.9 ms, and the sum
 below 0.6 ms. It adds whole rows into 16 bits (which numpy vectorises), then takes the four channels of a
-pixel as one 64-bit number to add columns. A picture that somebody sends has three bytes a pixel, and summing those
+pixel as one 64-bit number to add columns. A picture that a client sends has three bytes a pixel, and summing those
 in place takes 1.2 ms, repacking them first 7. Sizes that do not divide the screen go through Pillow (``reduce``, then
 a box filter): about 2 ms.
 """

@@ -35,7 +35,7 @@ __all__ = ["TaskEnvironment", "typed_failures"]
 
 LATE_S = 3.0  # how long programs that are at work at the end of an episode are waited for
 AT_WORK_S = 0.05  # a desktop that settles sooner had nothing to do
-TREE_S = 15.0  # a crowded machine may be slow, which is nobody's failure
+TREE_S = 15.0  # a crowded machine may be slow
 
 
 @contextlib.contextmanager
@@ -136,7 +136,7 @@ class TaskEnvironment:
         try:
             return self.task.success.check(World(self.desktop, answer))
         except (VerifierError, DesktopError):
-            raise  # a desktop that is gone is nobody's verdict
+            raise  # a desktop that is gone says nothing about the task
         except Exception as error:  # what a criterion reads was made by programs of the agent
             why = error if isinstance(error, OperantError) else f"{type(error).__name__}: {error}"
             raise VerifierError(f"{self.task.id}: the criteria could not be evaluated: {why}") from error
@@ -152,7 +152,7 @@ class TaskEnvironment:
         return outcome, verdict
 
     def _blame_the_desktop(self) -> None:
-        """Raise if a part of it died meanwhile: without its window manager, say, nobody could have succeeded."""
+        """Raise if a part of it died meanwhile: without its window manager, say, no agent could have succeeded."""
         with contextlib.suppress(DesktopTimeout):  # a slow machine excuses no failure
             self.desktop.check()
 

@@ -8,7 +8,7 @@ background.
 An episode that is lost to the machine ends as truncated with reward 0, ``final_info["discard"]`` says to
 throw its steps away, and its task is played again. Nothing that fails before an episode begins is ever seen.
 
-``step`` waits for all; ``send`` and ``recv`` give whoever is ready, for learners that can use it.
+``step`` waits for all; ``send`` and ``recv`` give those environments that are ready, for learners that can use it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class VectorStats:
     discarded: int = 0
     """Episodes that were lost to the machine while they ran."""
     infra_errors: int = 0
-    """Failures of desktops and set-ups, those that nobody saw included."""
+    """Failures of desktops and set-ups, those before an episode began included."""
     step_s: float = 0.0
     """Time inside ``step`` and ``recv``."""
     reset_wait_s: float = 0.0

@@ -1,4 +1,4 @@
-"""Is a suite fit to learn from? Every oracle must solve its task, and whoever does nothing must not.
+"""Is a suite fit to learn from? Every oracle must solve its task, and an agent that does nothing must not.
 
 Plays the oracle, the agent that only waits, the one that says done at once, and the random one on instances of
 every template, and says which templates are wrong: unsolved, solved by nothing, of another difficulty than they

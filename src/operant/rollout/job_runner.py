@@ -19,6 +19,7 @@ __all__ = ["JobList", "JobQueue", "JobRunner", "PlayStats"]
 
 JOIN_S = 0.2  # how often a thread that waits looks at signals
 GOODBYE_S = 10.0  # how long the threads have to end after a stop
+INTERRUPTED_S = 3.0  # and after Ctrl-C or the failure of one of them
 
 
 class JobQueue(Protocol[J]):
@@ -140,8 +141,11 @@ class JobRunner(Generic[J]):
 
     def run(self) -> None:
         """Play until no job is left; raises what a thread failed with. Ctrl-C stops everything first."""
-        with self:
+        self.start()
+        try:
             self.join()
+        finally:
+            self.stop(INTERRUPTED_S)
 
     def start(self) -> None:
         for thread in self._threads:
@@ -155,11 +159,11 @@ class JobRunner(Generic[J]):
         if self.failure is not None:
             raise self.failure
 
-    def stop(self) -> None:
-        """Abandon the episodes under way, and wait a little for the threads to end."""
+    def stop(self, patience_s: float = GOODBYE_S) -> None:
+        """Abandon the episodes under way, and wait so long for the threads to end."""
         self._stopping.set()
         self.jobs.wake()
-        until = time.monotonic() + GOODBYE_S
+        until = time.monotonic() + patience_s
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join(max(0.0, until - time.monotonic()))
@@ -230,7 +234,7 @@ class JobRunner(Generic[J]):
             self.stats.successes += played.result.success and not lost
         if not lost:
             self.jobs.finish(played)
-        elif self.player.has_another_try(played):
+        elif self.player.may_try_again(played):
             self.jobs.give_back(job)
         else:
             with self._lock:

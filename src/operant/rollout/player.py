@@ -207,13 +207,13 @@ class EpisodePlayer(Generic[J]):
         """Play a job until it counts, or as often as the retry policy allows."""
         while True:
             played = self.play(job, stop, agent=agent)
-            if not self.has_another_try(played):
+            if not self.is_lost(played) or not self.may_try_again(played):
                 return played
 
-    def has_another_try(self, played: PlayedEpisode[J]) -> bool:
-        """Whether an episode is lost and its job may be played again; notes the failure if so."""
+    def may_try_again(self, played: PlayedEpisode[J]) -> bool:
+        """Whether the job of a lost episode may be played again; notes the failure if so."""
         job = played.job
-        if not self.is_lost(played) or not self.retry.again(len(job.failed_tries) + 1):
+        if not self.retry.again(len(job.failed_tries) + 1):
             return False
         job.failed_tries.append(played.result)
         return True

@@ -41,7 +41,7 @@ class CollectionStats:
 
 
 class Collection(Protocol):
-    """What a run needs of whoever collects. A context manager: desktops are there while it lasts."""
+    """What a run needs of its collection of experience. A context manager: desktops are there while it lasts."""
 
     @property
     def wants_directory(self) -> bool:
@@ -64,7 +64,7 @@ class Collection(Protocol):
         """Wait for what that update learns from."""
 
     def publish(self, weights: Weights) -> int:
-        """Give a version to whoever answers; how many bytes each of them gets."""
+        """Give a version to the inference backends; how many bytes each of them gets."""
 
     def advance(self, iteration: int) -> None:
         """So many updates were made: rollouts that had to wait for that may begin."""

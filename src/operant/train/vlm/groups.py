@@ -2,7 +2,7 @@
 
 A group is several rollouts of one task instance. Those that the algorithm has no use for are counted, and others
 played in their place. Everything that has ended and was not learned from yet is on disk, which is not this
-module's business: it only says what nobody will ask for again.
+module's business: it only says what is not needed again.
 """
 
 from __future__ import annotations

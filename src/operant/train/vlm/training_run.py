@@ -1,6 +1,6 @@
 """A training run: demonstrations first if wanted, then actors and learner side by side until it is done.
 
-The run is the learner's side, and the same whoever collects: threads of this process, or a cluster. Its directory
+The run is the learner's side, and the same for threads of this process and for a cluster. Its directory
 holds all that ``--resume`` needs.
 """
 
@@ -166,7 +166,7 @@ class VLMRun:
         return {"entropulse_examples": learned["examples"], "entropulse_phases": float(pulse.phases)}
 
     def _publish(self) -> int:
-        """Give the newest version to whoever answers; how many bytes that takes."""
+        """Give the newest version to the inference backends; how many bytes that takes."""
         directory = None
         if self.collection.wants_directory:
             directory = self.parts.vlm.save(

@@ -32,7 +32,7 @@ from operant.errors import (
     RemoteDesktopError,
     VerifierError,
 )
-from operant.rollout.job_runner import JobRunner
+from operant.rollout.job_runner import GOODBYE_S, JobRunner
 from operant.rollout.loop import Limits, Stopped, StopSignal
 from operant.rollout.player import Desktops, Lent, PlayedEpisode
 from operant.tasks.ui_rl import MAX_STEPS, SessionTemplate, is_done
@@ -294,9 +294,9 @@ class MultiActorRunner(JobRunner[RolloutJob]):
         self.runner.model = self._stack.enter_context(_answering(self.runner.model))
         super().start()
 
-    def stop(self) -> None:
+    def stop(self, patience_s: float = GOODBYE_S) -> None:
         """Episodes under way are abandoned and their sessions ended."""
-        super().stop()
+        super().stop(patience_s)
         self._stack.close()
 
     def join(self) -> None:
