@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the service is an extra")
 
 from tests.desktop.remote_servers import TOKEN, DesktopServer
-from tests.train.vlm.test_run import lines, settings
+from tests.train.vlm.test_training_run import lines, settings
 
 from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import VLMTrainingConfig

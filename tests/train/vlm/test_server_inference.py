@@ -9,7 +9,7 @@ from operant.agents.vlm.wrapper import VLMWrapper
 from operant.testing.model_server import ModelServer
 from operant.testing.tiny_vlm import build_tiny_vlm
 
-from .test_run import lines, settings, train
+from .test_training_run import lines, settings, train
 
 
 def test_a_server_answers_and_swaps_adapters(tmp_path: Path) -> None:

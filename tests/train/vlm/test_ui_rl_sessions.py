@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the service is an extra")
 
 from tests.desktop.ui_rl_servers import TYPE, UiRlTestServer
-from tests.train.vlm.test_run import lines, settings
+from tests.train.vlm.test_training_run import lines, settings
 
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import UnknownTask
