@@ -41,7 +41,7 @@ STEADY_S = 1.0  # without a new window, a program has started
 IDLE_S = 1.5  # a caret that blinks does so within this time
 CARET = (12, 40)  # pixels: what is smaller and changes is a caret
 LATE_S = 0.8  # how long the screen is watched after a step
-LOOK_S = 0.02  # between two looks at the screen
+FRAME_POLL_S = 0.02  # between two looks at the screen
 TYPED = "Operant 42"  # word processors would make the first letter a capital one
 #: Keys that change little in any program.
 STEPS = (Action.key("tab"), Action.key("right"), Action.key("left"), Action.key("tab"))
@@ -320,7 +320,7 @@ def _watch(desktop: SandboxDesktop, seconds: float) -> list[tuple[float, tuple[i
     found = []
     last, began = desktop.frame(), time.monotonic()
     while time.monotonic() - began < seconds:
-        time.sleep(LOOK_S)
+        time.sleep(FRAME_POLL_S)
         now = desktop.frame()
         if not np.array_equal(now, last):
             rows, columns = np.nonzero((now != last).any(axis=2))

@@ -76,7 +76,7 @@ FOCUS_S = 1.0  # how long an application may take to tell which widget has the f
 MOST_LINES = 200  # of a text whose places are asked for
 MOST_CACHED = 20_000  # widgets of a cache that are looked at
 REGISTER_S = 1.5  # how long an application may take to be on the bus after its window is there
-LOOK_S = 0.02  # between two looks for it
+REGISTER_POLL_S = 0.02  # between two looks for it
 CACHE_ITEMS = "a((so)(so)(so)iiassusau)"
 NUMBERS = frozenset("ynqiuxtd")
 
@@ -254,7 +254,7 @@ class Accessibility:
         if any(one.pid == pid for one in applications) or not self._may_register(pid):
             return applications
         while time.monotonic() < until and not any(one.pid == pid for one in applications):
-            time.sleep(LOOK_S)
+            time.sleep(REGISTER_POLL_S)
             applications = self._find_applications(deadline)
         return applications
 
