@@ -152,7 +152,7 @@ def test_the_learning_rate_rises_stays_and_falls() -> None:
         rates.append((progress, cloning.optimiser.param_groups[0]["lr"]))
 
     cloning.optimiser.step = lambda *_: None  # type: ignore[method-assign,assignment]
-    cloning.learn(lessons, epochs=4, tell=note)
+    cloning.learn(lessons, epochs=4, on_progress=note)
     assert rates[0][1] == pytest.approx(0.5 * 0.05, rel=0.5)
     assert all(rate == 0.5 for progress, rate in rates if 0.04 < progress < 0.59)
     assert rates[-1][1] < 0.02

@@ -32,7 +32,7 @@ def collect_episodes(
     progress: Callable[[str], None], root: Path, *, suite: str = "core", templates: int = 30, workers: int = 2
 ) -> None:
     """Let the oracle play one training instance of every so-manieth template."""
-    from operant.rollout.collection import collect_demonstrations
+    from operant.rollout.demonstration_collector import collect_demonstrations
     from operant.train.tasks import training_templates
 
     known = training_templates(suite)
@@ -44,7 +44,7 @@ def collect_episodes(
         root,
         view,
         workers=workers,
-        tell=lambda done: progress(f"{done.episodes} of {len(tasks)} played"),
+        on_progress=lambda done: progress(f"{done.episodes} of {len(tasks)} played"),
     )
 
 

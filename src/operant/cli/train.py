@@ -170,7 +170,9 @@ def clone(
     seed_everything(seed)
     policy = load_or_make(init_from)
     lessons = read_lessons(policy, demos, only=only, on_progress=_say)
-    loss = learn(policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, on_progress=_say)
+    loss = learn(
+        policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, on_progress=_say
+    )
     _say(f"{out} | loss {loss:.3f} | {policy.parameter_count} parameters")
 
 

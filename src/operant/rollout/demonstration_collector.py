@@ -13,7 +13,7 @@ from operant.desktop.pool import DesktopPool
 from operant.rollout.demonstrations import DaggerAgent, DemonstrationWriter
 from operant.rollout.job_runner import JobList, JobRunner
 from operant.rollout.lessons import LessonView
-from operant.rollout.player import Job, PlayedEpisode, EpisodePlayer, PooledDesktops
+from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Outcome
 

@@ -17,7 +17,7 @@ from operant.agents.hierarchical.agent import HierarchicalAgent
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig, ManagerConfig
 from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.envs.rewards import TaskProgress, Reward
+from operant.envs.rewards import Reward, TaskProgress
 from operant.envs.vector import DesktopVectorEnv
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.plan import Asked, plan_episodes
