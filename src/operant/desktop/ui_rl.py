@@ -27,7 +27,7 @@ from PIL import Image
 from operant.actions import ui_rl
 from operant.actions.scrolling import as_notches
 from operant.config.desktop import DesktopConfig, Profile
-from operant.desktop.frames import same_frame
+from operant.desktop.frame_comparison import same_frame
 from operant.desktop.protocol import Capability, Desktop, LimitedDesktop
 from operant.desktop.remote.connection import BROKEN, CONNECT_S, FIRST_PAUSE_S, IDLE_S, check_url
 from operant.errors import (

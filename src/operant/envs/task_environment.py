@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from operant.desktop.frames import same_frame
+from operant.desktop.frame_comparison import same_frame
 from operant.errors import (
     ApplicationHung,
     DesktopError,

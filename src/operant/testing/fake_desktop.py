@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
 from operant.config.desktop import DesktopConfig, Profile
-from operant.desktop.frames import same_frame
+from operant.desktop.frame_comparison import same_frame
 from operant.desktop.programs import split_command
 from operant.desktop.protocol import ALL, Desktop
 from operant.errors import AccessibilityError, DesktopClosed, InvalidAction, OperantError, UnknownApplication
