@@ -70,7 +70,7 @@ def rollout_player(
     """Plays episodes as the settings say; ``make_agent`` in place of the model."""
     actors = config.actor
 
-    def environment(desktop: SandboxDesktop, agent: Agent) -> TaskEnvironment:
+    def environment(desktop: Desktop, agent: Agent) -> TaskEnvironment:
         return TaskEnvironment(desktop, end_on_success=actors.end_on_success, with_windows=False)
 
     return RolloutPlayer(
