@@ -168,7 +168,7 @@ def _run(variant: Variant, steps: int, episodes: int, seed: int) -> Values:
         if variant.demonstrations:
             _clone(variant, config, final)
         else:
-            train(config, tasks=variant.tasks, factory=FakeDesktop.factory, tell=lambda line: None)
+            train(config, tasks=variant.tasks, factory=FakeDesktop.factory, on_progress=lambda line: None)
         seconds = time.monotonic() - began
         after = _success(final, variant.tasks, episodes)
     return {"seconds": round(seconds, 1), "before": before, "after": after}
