@@ -8,7 +8,7 @@ from gymnasium.utils.env_checker import check_env
 
 from operant.apps.view import View
 from operant.envs.desktop_env import DesktopEnv
-from operant.envs.rewards import Reward, TaskProgress
+from operant.envs.rewards import CriteriaProgress, Reward
 from operant.envs.vector import DesktopVectorEnv
 from operant.types import Action
 
@@ -46,7 +46,7 @@ def test_gymnasiums_check() -> None:
 
 
 def test_an_oracle_earns_one() -> None:
-    env = DesktopEnv(difficulty="EASY", action_mode="canonical", reward=Reward([TaskProgress(gamma=1.0)]))
+    env = DesktopEnv(difficulty="EASY", action_mode="canonical", reward=Reward([CriteriaProgress(gamma=1.0)]))
     try:
         env.reset(seed=1)
         while True:

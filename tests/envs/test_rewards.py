@@ -13,13 +13,13 @@ from operant.config.desktop import DesktopConfig
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.reward_terms import make_term
 from operant.envs.rewards import (
+    CriteriaProgress,
     InvalidPenalty,
     Potential,
     Reward,
     RewardHackAlarm,
     ScreenChange,
     StepCost,
-    TaskProgress,
     progress_of,
 )
 from operant.errors import VerifierError
@@ -87,7 +87,7 @@ class TestTerms:
         assert info["episode_terms"]["step_cost"] == pytest.approx(-0.02)
 
     def test_two_environments_do_not_share_what_a_term_remembers(self, make_env: Make) -> None:
-        reward = Reward([TaskProgress()])
+        reward = Reward([CriteriaProgress()])
         one, other = (make_env(tasks=[PressInOrder()], reward=reward) for _ in range(2))
         one.reset(seed=0)
         other.reset(seed=0)
@@ -199,7 +199,9 @@ class TestTheClassicHack:
         assert alarm.alerts[0].term == "action_effect"
 
     def test_honest_learning_on_the_same_task_does_not_fire_it(self, make_env: Make) -> None:
-        env = make_env(tasks=[menu_task()], **SMALL, reward=Reward([StepCost(0.01), TaskProgress(0.5, 1.0)]))
+        env = make_env(
+            tasks=[menu_task()], **SMALL, reward=Reward([StepCost(0.01), CriteriaProgress(0.5, 1.0)])
+        )
         alarm = RewardHackAlarm(window=20)
         returns, successes = train(env, alarm, 150)
         assert np.mean(returns[-20:]) > np.mean(returns[:20]) + 0.3

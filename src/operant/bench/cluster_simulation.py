@@ -28,7 +28,7 @@ from operant.agents.vlm.trajectory import Generation
 from operant.bench.recorded_latencies import Latencies
 from operant.bench.simulated_environment import SimulatedEnvironment
 from operant.cluster.actor_handles import ActorHandles
-from operant.cluster.experience import ExperienceStatus
+from operant.cluster.experience_actor import ExperienceStatus
 from operant.cluster.inference import InferenceActor
 from operant.cluster.launching import launch_actors
 from operant.cluster.ray_connection import connected

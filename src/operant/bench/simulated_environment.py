@@ -21,7 +21,7 @@ from operant.agents.vlm.prompt import Picture, Prompt
 from operant.agents.vlm.trajectory import Trajectory, Turn
 from operant.bench.recorded_latencies import Latencies
 from operant.cluster.actor_handles import ActorHandles
-from operant.cluster.experience import Ticket
+from operant.cluster.experience_actor import Ticket
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.rollout.job_runner import PlayStats
 from operant.train.vlm.trajectory_store import encode

@@ -14,7 +14,7 @@ from typing import Any
 from operant.agents.vlm.demonstrator import Demonstrator
 from operant.agents.vlm.families import Units
 from operant.cluster.actor_handles import ActorHandles
-from operant.cluster.experience import Ticket
+from operant.cluster.experience_actor import Ticket
 from operant.cluster.experience_client import ExperienceClient
 from operant.cluster.remote_backend import RemoteBackend
 from operant.config.vlm_training import VLMTrainingConfig

@@ -10,7 +10,7 @@ import ray
 from ray.exceptions import RayError
 
 from operant.agents.vlm.trajectory import Trajectory
-from operant.cluster.experience import Ticket
+from operant.cluster.experience_actor import Ticket
 from operant.envs.task_source import TaskSource
 from operant.rollout.job_runner import PlayStats
 from operant.rollout.loop import StopSignal

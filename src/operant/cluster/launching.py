@@ -24,7 +24,7 @@ from operant.cluster.actor_handles import (
     shares,
 )
 from operant.cluster.environment_actor import EnvironmentActor
-from operant.cluster.experience import ExperienceActor
+from operant.cluster.experience_actor import ExperienceActor
 from operant.cluster.inference import InferenceActor
 from operant.cluster.learner import Learner
 from operant.cluster.versions import Versions

@@ -19,7 +19,7 @@ from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.trajectory import Trajectory
 from operant.agents.vlm.wrapper import VLMWrapper
 from operant.cluster.actor_handles import ActorHandles
-from operant.cluster.experience import ExperienceStatus, Ticket, UpdateBatch
+from operant.cluster.experience_actor import ExperienceStatus, Ticket, UpdateBatch
 from operant.cluster.versions import Packed, packed
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.rollout.loop import Stopped

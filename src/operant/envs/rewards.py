@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from operant.envs.task_environment import TaskEnvironment
 
 __all__ = [
+    "CriteriaProgress",
     "HackAlert",
     "InvalidPenalty",
     "Moment",
@@ -35,7 +36,6 @@ __all__ = [
     "RewardTerm",
     "ScreenChange",
     "StepCost",
-    "TaskProgress",
     "progress_of",
 ]  # fmt: skip
 
@@ -129,7 +129,7 @@ class Potential(RewardTerm):
         return self.weight * (self.gamma * now - before)
 
 
-class TaskProgress(Potential):
+class CriteriaProgress(Potential):
     """The share of the task's criteria that hold. Asks all of them at every step, which costs time."""
 
     name = "progress"

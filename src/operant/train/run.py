@@ -15,7 +15,14 @@ from loguru import logger
 
 from operant.envs.desktop_env import DesktopFactory, start_desktop
 from operant.envs.reward_terms import make_term
-from operant.envs.rewards import InvalidPenalty, Reward, RewardHackAlarm, RewardTerm, StepCost, TaskProgress
+from operant.envs.rewards import (
+    CriteriaProgress,
+    InvalidPenalty,
+    Reward,
+    RewardHackAlarm,
+    RewardTerm,
+    StepCost,
+)
 from operant.envs.vector import DesktopVectorEnv
 from operant.envs.weighted_source import WeightedSource
 from operant.errors import ConfigError, MissingDependency
@@ -147,7 +154,7 @@ def _reward(config: EnvironmentConfig, gamma: float) -> Reward:
     if config.invalid_penalty:
         terms.append(InvalidPenalty(config.invalid_penalty))
     if config.progress:
-        terms.append(TaskProgress(config.progress, gamma))
+        terms.append(CriteriaProgress(config.progress, gamma))
     terms += [make_term(one.use, one.weight, gamma=gamma) for one in config.reward_terms]
     return Reward(terms)
 

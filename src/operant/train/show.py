@@ -17,7 +17,7 @@ from operant.agents.hierarchical.agent import HierarchicalAgent
 from operant.agents.hierarchical.config import EncoderConfig, HierarchicalConfig, ManagerConfig
 from operant.agents.hierarchical.labeler import HierarchicalLabeler
 from operant.agents.hierarchical.policy import HierarchicalPolicy
-from operant.envs.rewards import Reward, TaskProgress
+from operant.envs.rewards import CriteriaProgress, Reward
 from operant.envs.vector import DesktopVectorEnv
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.plan import Asked, plan_episodes
@@ -107,7 +107,7 @@ def learn_and_show(
         tasks=templates,
         observations=policy.perception,
         actions=policy.action_coder,
-        reward=Reward(terms=[TaskProgress(1.0)]),
+        reward=Reward(terms=[CriteriaProgress(1.0)]),
     )
     began = time.monotonic()
     try:

@@ -13,7 +13,7 @@ import pytest
 
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
-from operant.cluster.experience import ExperienceActor, Ticket, UpdateBatch
+from operant.cluster.experience_actor import ExperienceActor, Ticket, UpdateBatch
 from operant.rollout.job_runner import PlayStats
 from operant.testing import FAKE_TEMPLATES
 from operant.train.vlm.trajectory_store import decode, encode
