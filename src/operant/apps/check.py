@@ -29,7 +29,7 @@ from operant.errors import (
 )
 from operant.types import Action, Node, Point, Window
 
-__all__ = ["AppCheck", "Finding", "check_app"]
+__all__ = ["AppCheck", "CheckFinding", "check_app"]
 
 Frame = npt.NDArray[np.uint8]
 Level = Literal["ok", "weak", "unusable"]
@@ -54,7 +54,7 @@ DIALOGS = frozenset({"dialog", "alert", "file chooser"})
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """What one check found."""
 
     check: str
@@ -95,7 +95,7 @@ class AppCheck:
     reset_ms: float | None = None
     left: list[str] = field(default_factory=list)
     """What a reset left behind."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[CheckFinding] = field(default_factory=list)
     frame: Frame | None = field(default=None, repr=False)
     """The screen with the program on it."""
 
@@ -105,7 +105,7 @@ class AppCheck:
         return max((one.level for one in self.findings), key=("ok", "weak", "unusable").index, default="ok")
 
     def add(self, check: str, level: Level, what: str, hint: str = "") -> None:
-        self.findings.append(Finding(check, level, what, hint))
+        self.findings.append(CheckFinding(check, level, what, hint))
 
     def as_json(self) -> dict[str, Any]:
         found = {

@@ -40,7 +40,7 @@ def measure_vlm_learning(
             raise ConfigError(
                 f"there is no algorithm {name!r} here", hint=f"algorithms: {', '.join(ALGORITHMS)}"
             )
-    stages = Stages(out, config, episodes, [*assignments, f"training.seed={seed}"])
+    stages = LearningStages(out, config, episodes, [*assignments, f"training.seed={seed}"])
     stages.demonstrate()
     for name in only or ALGORITHMS:
         stages.reinforce(name, ALGORITHMS[name])
@@ -49,7 +49,7 @@ def measure_vlm_learning(
     return stages.found
 
 
-class Stages:
+class LearningStages:
     """What is done, and what came of it."""
 
     def __init__(self, out: Path, config: Path, episodes: int, settings: list[str]) -> None:

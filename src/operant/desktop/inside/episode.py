@@ -58,7 +58,7 @@ class EpisodeLayout:
         }
 
 
-class Episode(Programs):
+class SandboxEpisode(Programs):
     def __init__(
         self, control: socket.socket, layout: EpisodeLayout, environment: dict[str, str], bus: list[str]
     ) -> None:
@@ -351,6 +351,6 @@ def run(
     os.environ["PATH"] = environment["PATH"]  # where programs are looked for: also /usr/games, /usr/local/bin
     bus = ["dbus-daemon", "--config-file=" + settings["bus_config"], "--nofork", "--nopidfile", "--nosyslog"]
     wake = wake_on_child_end()
-    episode = Episode(control, layout, environment, bus)
+    episode = SandboxEpisode(control, layout, environment, bus)
     wire.send(control, {"event": "ready"})
-    serve(episode, Episode.OPERATIONS, wake, {})
+    serve(episode, SandboxEpisode.OPERATIONS, wake, {})

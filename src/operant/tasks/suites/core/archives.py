@@ -218,7 +218,7 @@ class ExtractOne(Archiver):
         return [Change(xarchiver.opened(p.path)), extracted([p.name], p.out), holding(p.path, p.names)]
 
 
-class DeleteTwo(Archiver):
+class DeleteTwoEntries(Archiver):
     id = "core/archives-delete-two-v1"
     skill = "click"
     family = "changing"
@@ -432,7 +432,7 @@ TEMPLATES: tuple[type[Template], ...] = (
     ExtractAll,
     CountInFolder,
     ExtractOne,
-    DeleteTwo,
+    DeleteTwoEntries,
     ReplaceFile,
     UnpackAndOpen,
     UpdateArchive,

@@ -52,7 +52,7 @@ class OneForm(BrowserTask):
         return [written_down(kept_form("form", whole.values), pages)]
 
 
-class FillField(OneForm):
+class FillFormField(OneForm):
     id = "core/browser-fill-field-v1"
     skill = "type"
     difficulty = Difficulty.EASY
@@ -212,7 +212,7 @@ class CopyCodes(OneForm):
 
 
 TEMPLATES: tuple[type[Template], ...] = (
-    FillField,
+    FillFormField,
     TickBoxes,
     ChooseOption,
     SendMessage,

@@ -16,14 +16,14 @@ from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.template import Params, Template
 from operant.types import Difficulty
 
-__all__ = ["TEMPLATES", "Calculator", "operands", "shown", "shows", "to_scientific"]
+__all__ = ["TEMPLATES", "CalculatorTask", "operands", "shown", "shows", "to_scientific"]
 
 #: What the display says below the number in scientific mode, and only there.
 MODULES = "DEC  HEX  OCT  BIN     DEG  RAD  GRAD     ALG  RPN  FORM"
 BESIDE = (840, 800)  # leaves room for the window of the scientific mode
 
 
-class Calculator(Template):
+class CalculatorTask(Template):
     """What all calculator tasks have in common: the calculator is open somewhere on the screen."""
 
     apps: ClassVar[tuple[str, ...]] = ("galculator",)
@@ -73,7 +73,7 @@ def shown(*presses: Press, also: Sequence[Criterion] = ()) -> Change:
 to_scientific = galculator.through_menu("View", "Scientific Mode")
 
 
-class TypeSum(Calculator):
+class TypeSum(CalculatorTask):
     id = "core/calculator-type-sum-v1"
     skill = "type"
     difficulty = Difficulty.EASY
@@ -91,7 +91,7 @@ class TypeSum(Calculator):
         return [shown(text(a), keys("+", a), text(b), keys("enter", str(p.a + p.b)))]
 
 
-class ClickNumber(Calculator):
+class ClickNumber(CalculatorTask):
     id = "core/calculator-click-number-v1"
     skill = "click"
     difficulty = Difficulty.EASY
@@ -107,7 +107,7 @@ class ClickNumber(Calculator):
         return [Change(galculator.number_clicked(str(p.number)), holds=[shows(p.number)])]
 
 
-class TypeExpression(Calculator):
+class TypeExpression(CalculatorTask):
     id = "core/calculator-expression-v1"
     skill = "type"
     family = "chains"
@@ -127,7 +127,7 @@ class TypeExpression(Calculator):
         return [shown(text(p.expression), keys("enter", p.value))]
 
 
-class SquareRoot(Calculator):
+class SquareRoot(CalculatorTask):
     id = "core/calculator-square-root-v1"
     skill = "click"
     family = "functions"
@@ -148,7 +148,7 @@ class SquareRoot(Calculator):
         return [shown(text(str(p.number)), click("sqrt", written(p.number**0.5)))]
 
 
-class PercentOf(Calculator):
+class PercentOf(CalculatorTask):
     id = "core/calculator-percent-v1"
     skill = "read"
     family = "functions"
@@ -168,7 +168,7 @@ class PercentOf(Calculator):
         return [entered, answered(value, numeric=True)]
 
 
-class CopyProduct(Calculator):
+class CopyProduct(CalculatorTask):
     id = "core/calculator-copy-product-v1"
     skill = "copy"
     family = "clipboard"
@@ -187,7 +187,7 @@ class CopyProduct(Calculator):
         return [shown(*presses, also=[ClipboardEquals(text=product)])]
 
 
-class ScientificMode(Calculator):
+class ScientificMode(CalculatorTask):
     id = "core/calculator-scientific-mode-v1"
     skill = "menu"
     family = "modes"
@@ -212,7 +212,7 @@ class ScientificMode(Calculator):
         ]
 
 
-class ClearAndNegate(Calculator):
+class ClearAndNegate(CalculatorTask):
     id = "core/calculator-negative-number-v1"
     skill = "click"
     family = "entering"
@@ -233,7 +233,7 @@ class ClearAndNegate(Calculator):
         return [shown(text(str(p.number)), click("+/-", f"-{p.number}"))]
 
 
-class ClickDifference(Calculator):
+class ClickDifference(CalculatorTask):
     id = "core/calculator-click-difference-v1"
     skill = "click"
     difficulty = Difficulty.MEDIUM
@@ -250,7 +250,7 @@ class ClickDifference(Calculator):
         return [shown(*chain([p.a, p.b], "-", clicked=True))]
 
 
-class Parentheses(Calculator):
+class Parentheses(CalculatorTask):
     id = "core/calculator-parentheses-v1"
     skill = "click"
     family = "chains"
@@ -276,7 +276,7 @@ class Parentheses(Calculator):
         return [shown(*first, click("*", total), *digits(str(p.c)), click("=", str((p.a + p.b) * p.c)))]
 
 
-class AddPrices(Calculator):
+class AddPrices(CalculatorTask):
     id = "core/calculator-add-prices-v1"
     skill = "type"
     family = "chains"
@@ -297,7 +297,7 @@ class AddPrices(Calculator):
         return [shown(*chain(p.each))]
 
 
-class AverageOfFour(Calculator):
+class AverageOfFour(CalculatorTask):
     id = "core/calculator-average-v1"
     skill = "read"
     family = "chains"
@@ -318,7 +318,7 @@ class AverageOfFour(Calculator):
         return [shown(*chain(numbers), *divided), answered(mean, numeric=True)]
 
 
-class ClickBill(Calculator):
+class ClickBill(CalculatorTask):
     id = "core/calculator-click-bill-v1"
     skill = "click"
     family = "chains"

@@ -16,7 +16,7 @@ from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.calculator import (
     BESIDE,
     MODULES,
-    Calculator,
+    CalculatorTask,
     operands,
     shown,
     shows,
@@ -33,7 +33,7 @@ COPY = Action.key("ctrl", "c")
 MEMORY_USED = Accessible(app="galculator", role="toggle button", name="MR", state="sensitive")
 
 
-class Memory(Calculator):
+class Memory(CalculatorTask):
     skill = "click"
     family = "memory"
     difficulty = Difficulty.MEDIUM
@@ -76,7 +76,7 @@ class MemoryTotal(Memory):
         return self.recalled(*first, text(c), choose("M+", c), choose("MR", str(p.a + p.b + p.c)))
 
 
-class HexToClipboard(Calculator):
+class HexToClipboard(CalculatorTask):
     id = "core/calculator-hexadecimal-v1"
     skill = "menu"
     family = "modes"
@@ -143,7 +143,7 @@ class MemoryBill(Memory):
         return self.recalled(*presses, *copied, also=[ClipboardEquals(text=total)])
 
 
-class TotalOfNote(Calculator):
+class TotalOfNote(CalculatorTask):
     id = "core/calculator-total-of-note-v1"
     apps = ("galculator", "mousepad")
     skill = "copy"

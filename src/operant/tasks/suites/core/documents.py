@@ -23,7 +23,7 @@ WINDOW = (740, 600)
 CORNERS = ((8, 30, 620, 340), (644, 30, 620, 340), (8, 424, 620, 340), (644, 424, 620, 340))
 
 
-class Viewer(Template):
+class DocumentViewer(Template):
     """The viewer shows ``p.open``, a whole page at a time; ``p.files`` lie in HOME."""
 
     apps: ClassVar[tuple[str, ...]] = ("atril",)
@@ -82,7 +82,7 @@ def on_page(page: int, count: int, window: str | None = None) -> Criterion:
     return Accessible(app="atril", role="label", name=f"({page} of {count})", window=window)
 
 
-class GoToPage(Viewer):
+class GoToPage(DocumentViewer):
     id = "core/documents-go-to-page-v1"
     skill = "navigate"
     instructions = ("Go to page {page} of {file}.", "Show me page {page} of the document {file}.")
@@ -98,7 +98,7 @@ class GoToPage(Viewer):
         return [Change(atril.page_shown(p.page, p.count), holds=[on_page(p.page, p.count)])]
 
 
-class FindWord(Viewer):
+class FindWord(DocumentViewer):
     id = "core/documents-find-word-v1"
     skill = "search"
     instructions = (
@@ -113,7 +113,7 @@ class FindWord(Viewer):
         return [Change(atril.word_found(p.word, p.page, p.count), holds=[on_page(p.page, p.count)])]
 
 
-class ReadPrice(Viewer):
+class ReadPriceInDocument(DocumentViewer):
     id = "core/documents-read-price-v1"
     skill = "read"
     unseen = True
@@ -134,7 +134,7 @@ class ReadPrice(Viewer):
         return [Change(atril.page_shown(p.page, p.count)), answered(str(p.price), numeric=True)]
 
 
-class SaveCopy(Viewer):
+class SaveDocumentCopy(DocumentViewer):
     id = "core/documents-save-copy-v1"
     skill = "dialog"
     family = "files"
@@ -152,7 +152,7 @@ class SaveCopy(Viewer):
         return [Change(goal, effect=lambda disk: disk.write(p.copy, content))]
 
 
-class Prepare(Viewer):
+class Prepare(DocumentViewer):
     id = "core/documents-prepare-v1"
     skill = "menu"
     family = "looks"
@@ -184,7 +184,7 @@ def in_menu(entry: str, role: str, name: str) -> Change:
     return Change(atril.chosen("View", entry, role, name), holds=[shown])
 
 
-class ViewDefaults(Viewer):
+class ViewDefaults(DocumentViewer):
     id = "core/documents-view-defaults-v1"
     skill = "menu"
     family = "looks"
@@ -212,7 +212,7 @@ class ViewDefaults(Viewer):
         return [Change(atril.defaults_saved(wanted), holds=settings)]
 
 
-class OpenAnother(Viewer):
+class OpenAnother(DocumentViewer):
     id = "core/documents-open-another-v1"
     skill = "dialog"
     family = "files"
@@ -242,7 +242,7 @@ class OpenAnother(Viewer):
         return [Change(atril.document_opened(p.folder, p.file)), Change(swapped, holds=holds)]
 
 
-class CollectTexts(Viewer):
+class CollectTexts(DocumentViewer):
     id = "core/documents-collect-texts-v1"
     apps = ("atril", "mousepad")
     skill = "copy"
@@ -286,8 +286,8 @@ class CollectTexts(Viewer):
 TEMPLATES: tuple[type[Template], ...] = (
     GoToPage,
     FindWord,
-    ReadPrice,
-    SaveCopy,
+    ReadPriceInDocument,
+    SaveDocumentCopy,
     Prepare,
     ViewDefaults,
     OpenAnother,

@@ -37,7 +37,7 @@ def painted(label: str, colour: str, size: tuple[int, int] = (360, 240), turned:
     return made.getvalue()
 
 
-class Viewer(Template):
+class PictureViewer(Template):
     """What tasks of the image viewer have in common: a folder of pictures, one of them shown."""
 
     apps = ("viewnior",)
@@ -89,7 +89,7 @@ class Viewer(Template):
         return Change(viewnior.deleted(path), effect=lambda disk: disk.remove(path))
 
 
-class ShowNamed(Viewer):
+class ShowNamed(PictureViewer):
     id = "core/images-show-named-v1"
     skill = "click"
     family = "leafing"
@@ -108,7 +108,7 @@ class ShowNamed(Viewer):
         return [Change(viewnior.on_picture(p.name), holds=[WindowTitle(title=title, wm_class="Viewnior")])]
 
 
-class NormalSize(Viewer):
+class NormalSize(PictureViewer):
     id = "core/images-normal-size-v1"
     skill = "click"
     family = "viewing"
@@ -128,7 +128,7 @@ class NormalSize(Viewer):
         return [Change(viewnior.on_picture(p.name)), Change(viewnior.normal_size(), holds=[shown])]
 
 
-class TurnAndSave(Viewer):
+class TurnAndSave(PictureViewer):
     id = "core/images-turn-and-save-v1"
     skill = "click"
     family = "turning"
@@ -153,7 +153,7 @@ class TurnAndSave(Viewer):
         return [self.turned(p, p.name)]
 
 
-class ReadWord(Viewer):
+class ReadWord(PictureViewer):
     id = "core/images-read-word-v1"
     skill = "read"
     family = "viewing"
@@ -176,7 +176,7 @@ class ReadWord(Viewer):
         return [Change(viewnior.on_picture(p.name)), answered(p.word)]
 
 
-class DeleteTwo(Viewer):
+class DeleteTwoPictures(PictureViewer):
     id = "core/images-delete-two-v1"
     skill = "dialog"
     family = "sorting out"
@@ -196,7 +196,7 @@ class DeleteTwo(Viewer):
         return [self.deleted(p, p.first), self.deleted(p, p.second)]
 
 
-class TurnByPath(Viewer):
+class TurnByPath(PictureViewer):
     id = "core/images-turn-by-path-v1"
     skill = "keys"
     family = "turning"
@@ -224,7 +224,7 @@ class TurnByPath(Viewer):
         return [self.turned(p, name, typed=True) for name in p.lying]
 
 
-class TurnBoth(Viewer):
+class TurnBoth(PictureViewer):
     id = "core/images-turn-both-ways-v1"
     skill = "click"
     family = "turning"
@@ -248,7 +248,7 @@ class TurnBoth(Viewer):
         return [self.turned(p, p.first), self.turned(p, p.second)]
 
 
-class DeleteLabelled(Viewer):
+class DeleteLabelled(PictureViewer):
     id = "core/images-delete-labelled-v1"
     skill = "read"
     family = "sorting out"
@@ -276,7 +276,7 @@ TEMPLATES: tuple[type[Template], ...] = (
     NormalSize,
     TurnAndSave,
     ReadWord,
-    DeleteTwo,
+    DeleteTwoPictures,
     TurnByPath,
     TurnBoth,
     DeleteLabelled,

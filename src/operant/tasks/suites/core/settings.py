@@ -39,7 +39,7 @@ def theme_files(p: Params) -> list[SetupStep]:
     return steps
 
 
-class Look(Template):
+class LookOfTheDesktop(Template):
     """What tasks with lxappearance have in common: it is open, and there are a few themes to choose from."""
 
     apps: ClassVar[tuple[str, ...]] = ("lxappearance",)
@@ -89,7 +89,7 @@ def font_size(size: int) -> Change:
     return applied(lxappearance.font_size(size), "gtk-font-name", f"{FONT} {size}")
 
 
-class WidgetTheme(Look):
+class WidgetTheme(LookOfTheDesktop):
     id = "core/settings-widget-theme-v1"
     difficulty = Difficulty.EASY
     instructions = (
@@ -101,7 +101,7 @@ class WidgetTheme(Look):
         return [widget_theme(p.theme)]
 
 
-class IconsAndCursor(Look):
+class IconsAndCursor(LookOfTheDesktop):
     id = "core/settings-icons-and-cursor-v1"
     difficulty = Difficulty.MEDIUM
     instructions = (
@@ -114,7 +114,7 @@ class IconsAndCursor(Look):
         return [icon_theme(p.icon), cursor_theme(p.cursor), no_button_images()]
 
 
-class FontAndTheme(Look):
+class FontAndTheme(LookOfTheDesktop):
     id = "core/settings-font-size-v1"
     difficulty = Difficulty.MEDIUM
     unseen = True
@@ -130,7 +130,7 @@ class FontAndTheme(Look):
         return [font_size(p.size), widget_theme(p.theme)]
 
 
-class WholeLook(Look):
+class WholeLook(LookOfTheDesktop):
     id = "core/settings-whole-look-v1"
     difficulty = Difficulty.HARD
     skill = "form"
@@ -175,7 +175,7 @@ def preferences_closed() -> Change:
     return Change(mousepad_preferences.preferences_closed(), holds=[gone])
 
 
-class Editor(Template):
+class EditorPreferences(Template):
     """What tasks with the editor's preferences have in common: it shows some note."""
 
     apps: ClassVar[tuple[str, ...]] = ("mousepad",)
@@ -190,7 +190,7 @@ class Editor(Template):
         return [WriteFile(path=p.file, text=p.text), Launch(command=["mousepad", p.file], place=p.place)]
 
 
-class EditorOption(Editor):
+class EditorOption(EditorPreferences):
     id = "core/settings-editor-option-v1"
     difficulty = Difficulty.EASY
     instructions = (
@@ -207,7 +207,7 @@ class EditorOption(Editor):
         return [ticked(p.option, p.key), preferences_closed(), Change(holds=off)]
 
 
-class LineMargin(Editor):
+class LineMargin(EditorPreferences):
     id = "core/settings-line-margin-v1"
     difficulty = Difficulty.MEDIUM
     skill = "form"
@@ -228,7 +228,7 @@ class LineMargin(Editor):
         ]
 
 
-class Indentation(Editor):
+class Indentation(EditorPreferences):
     id = "core/settings-indentation-v1"
     difficulty = Difficulty.MEDIUM
     skill = "form"

@@ -27,7 +27,7 @@ CLASSES = {"note": "Mousepad", "folder": "Pcmanfm", "terminal": "XTerm"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class WindowShown:
     """A window that is open when the task begins, known by a drawn name in its title."""
 
     kind: Kind
@@ -81,7 +81,7 @@ class Windows(Template):
 
 def several(
     draw: Draw, kinds: Sequence[Kind], places: Sequence[Place], texts: Sequence[str] = ()
-) -> list[Shown]:
+) -> list[WindowShown]:
     """Windows of these kinds, no two with the same name."""
     qualities, things = draw.words(len(kinds), "adjectives"), draw.words(len(kinds))
     topics = draw.words(kinds.count("terminal"), "topics")
@@ -90,7 +90,9 @@ def several(
         names = {"note": f"{quality}-{thing}.txt", "folder": thing, "terminal": topics[-1] if topics else ""}
         if kind == "terminal":
             topics.pop()
-        shown.append(Shown(kind, names[kind], places[index], texts[index] if index < len(texts) else ""))
+        shown.append(
+            WindowShown(kind, names[kind], places[index], texts[index] if index < len(texts) else "")
+        )
     return shown
 
 
@@ -110,7 +112,7 @@ def one_of(draw: Draw, kinds: Sequence[Kind] = ("note", "note", "folder")) -> di
     return {"shown": shown, "target": target, "name": target.name}
 
 
-def others(p: Params) -> list[Shown]:
+def others(p: Params) -> list[WindowShown]:
     return [shown for shown in p.shown if shown != p.target]
 
 

@@ -19,8 +19,8 @@ from operant.tasks.suites.core.windows import (
     CORNERS,
     SCREEN,
     Kind,
-    Shown,
     Windows,
+    WindowShown,
     corner,
     others,
     scattered,
@@ -57,7 +57,7 @@ class Edit(SetupStep):
             desktop.perform(action)
 
 
-def any_of(some: Sequence[Shown]) -> openbox.Wanted:
+def any_of(some: Sequence[WindowShown]) -> openbox.Wanted:
     def wanted(window: Window) -> bool:
         return any(shown.is_it(window) for shown in some)
 
@@ -65,8 +65,8 @@ def any_of(some: Sequence[Shown]) -> openbox.Wanted:
 
 
 def put_away(
-    closing: Sequence[Shown],
-    hiding: Sequence[Shown] = (),
+    closing: Sequence[WindowShown],
+    hiding: Sequence[WindowShown] = (),
     *,
     keep: Sequence[str] = (),
     holds: Sequence[Criterion],
@@ -76,7 +76,7 @@ def put_away(
     return Change(openbox.put_away(any_of(closing), any_of(hiding), question), holds=holds)
 
 
-def tiled(tiles: Sequence[tuple[Shown, Place]]) -> Change:
+def tiled(tiles: Sequence[tuple[WindowShown, Place]]) -> Change:
     goal = openbox.tiled([(shown.is_it, place) for shown, place in tiles])
     return Change(goal, holds=[shown.fills(place) for shown, place in tiles])
 
@@ -108,11 +108,11 @@ def far(place: Place, other: Place) -> bool:
     return max(abs(place[0] - other[0]), abs(place[1] - other[1])) > 80
 
 
-def halves(left: Shown, right: Shown) -> list[tuple[Shown, Place]]:
+def halves(left: WindowShown, right: WindowShown) -> list[tuple[WindowShown, Place]]:
     return [(left, (*corner("top left", HALF), *HALF)), (right, (*corner("top right", HALF), *HALF))]
 
 
-def quarters(four: Sequence[Shown]) -> list[tuple[Shown, Place]]:
+def quarters(four: Sequence[WindowShown]) -> list[tuple[WindowShown, Place]]:
     return [(shown, (*corner(where, QUARTER), *QUARTER)) for shown, where in zip(four, CORNERS, strict=True)]
 
 

@@ -103,7 +103,7 @@ def computed(a: int, sign: str, b: int, written: str | None) -> Move:
     return step
 
 
-class Compute(Desk):
+class ComputeFromTheDesktop(Desk):
     apps: ClassVar[tuple[str, ...]] = ("mate-calc", "panel")
     skill = "compute"
     family = "calculator"
@@ -153,25 +153,25 @@ SUMS = (
 )
 
 
-class ComputeSum(Compute):
+class ComputeSum(ComputeFromTheDesktop):
     id = "launch/compute-sum-v1"
     instructions = SUMS
 
 
-class ComputeTight(Compute):
+class ComputeTight(ComputeFromTheDesktop):
     id = "launch/compute-tight-sum-v1"
     written = "{a}{sign}{b}"
     instructions = SUMS
 
 
-class ComputeProduct(Compute):
+class ComputeProduct(ComputeFromTheDesktop):
     id = "launch/compute-product-v1"
     sign = "*"
     range = (10, 200)
     instructions = SUMS
 
 
-class ComputeInWords(Compute):
+class ComputeInWords(ComputeFromTheDesktop):
     id = "launch/compute-in-words-v1"
     written = None
     instructions = (
@@ -183,7 +183,7 @@ class ComputeInWords(Compute):
     )
 
 
-class ComputeDifference(Compute):
+class ComputeDifference(ComputeFromTheDesktop):
     id = "launch/compute-difference-v1"
     sign = "-"
     unseen = True

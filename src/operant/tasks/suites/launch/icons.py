@@ -62,7 +62,7 @@ class OpenFile(Desk):
         return Steps([icon_opened(p.file, EDITOR, p.file)])
 
 
-class OpenFolder(Desk):
+class OpenFolderIcon(Desk):
     id = "launch/open-folder-icon-v1"
     apps = ("pcmanfm",)
     skill = "icon"
@@ -86,7 +86,7 @@ class OpenFolder(Desk):
         return Steps([icon_opened(p.folder, FILES, p.folder)])
 
 
-class OpenPicture(Desk):
+class OpenPictureIcon(Desk):
     id = "launch/open-picture-v1"
     apps = ("pcmanfm", "viewnior")
     skill = "icon"
@@ -146,7 +146,7 @@ class OpenWith(Desk):
         return Steps([step])
 
 
-class NewFolder(Desk):
+class NewFolderOnTheDesktop(Desk):
     id = "launch/new-folder-v1"
     apps = ("pcmanfm",)
     skill = "context menu"
@@ -260,10 +260,10 @@ class FolderInFolder(Desk):
 
 TEMPLATES: tuple[type[Template], ...] = (
     OpenFile,
-    OpenFolder,
-    OpenPicture,
+    OpenFolderIcon,
+    OpenPictureIcon,
     OpenWith,
-    NewFolder,
+    NewFolderOnTheDesktop,
     NewFolderInManager,
     RenameIcon,
     FolderInFolder,

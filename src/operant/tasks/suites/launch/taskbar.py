@@ -15,7 +15,7 @@ from operant.tasks.criteria import AllOf, Criterion
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep
-from operant.tasks.suites.core.windows import Kind, Shown, several
+from operant.tasks.suites.core.windows import Kind, WindowShown, several
 from operant.tasks.suites.launch.desk import Desk, Steps
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
@@ -27,7 +27,7 @@ SIZE = (440, 280)
 
 
 @dataclass(frozen=True)
-class Hidden(Shown):
+class Hidden(WindowShown):
     """A terminal that is minimised when the task begins."""
 
     def setup(self) -> list[SetupStep]:
@@ -63,11 +63,11 @@ def windows(draw: Draw, count: int = 3, **more: Any) -> dict[str, Any]:
     return {"shown": shown, "target": target, "name": target.name, **more}
 
 
-def others(p: Params) -> list[Shown]:
+def others(p: Params) -> list[WindowShown]:
     return [shown for shown in p.shown if shown is not p.target]
 
 
-def button_pressed(view: View, shown: Shown) -> Action:
+def button_pressed(view: View, shown: WindowShown) -> Action:
     """Click the window's button of the task bar."""
     if menu_is_open(view):
         return ESCAPE
@@ -119,11 +119,11 @@ class Minimise(TaskBar):
         return Steps([self._visible(other) for other in others(p)] + [self._away(p.target)])
 
     @staticmethod
-    def _visible(shown: Shown) -> Move:
+    def _visible(shown: WindowShown) -> Move:
         return _restored(shown)
 
     @staticmethod
-    def _away(shown: Shown) -> Move:
+    def _away(shown: WindowShown) -> Move:
         """A click on the button of the window in front minimises it; on that of another one, shows that one."""
 
         def step(view: View) -> Action | None:
@@ -133,7 +133,7 @@ class Minimise(TaskBar):
         return step
 
 
-class Restore(TaskBar):
+class RestoreWindow(TaskBar):
     id = "launch/restore-window-v1"
     instructions = (
         "The window {name} is minimised. Restore it by the task bar.",
@@ -157,7 +157,7 @@ class Restore(TaskBar):
         return Steps([_restored(p.target)])
 
 
-def _restored(shown: Shown) -> Move:
+def _restored(shown: WindowShown) -> Move:
     def step(view: View) -> Action | None:
         window = shown.find(view)
         return None if window is not None and not window.minimized else button_pressed(view, shown)
@@ -184,7 +184,7 @@ class Close(TaskBar):
         return Steps([_closed(p.target)])
 
 
-def _closed(shown: Shown) -> Move:
+def _closed(shown: WindowShown) -> Move:
     def step(view: View) -> Action | None:
         window = shown.find(view)
         if window is None:
@@ -246,7 +246,7 @@ class RestoreAndClose(TaskBar):
 TEMPLATES: tuple[type[Template], ...] = (
     Switch,
     Minimise,
-    Restore,
+    RestoreWindow,
     Close,
     CloseOthers,
     RestoreAndClose,
