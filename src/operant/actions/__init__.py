@@ -1,4 +1,4 @@
-"""The canonical action in everybody's words: parsers from and renderers to every action format.
+"""The canonical action in the words of every system: parsers from and renderers to every action format.
 
 Nothing here performs an action, and nothing that was sent is ever run. Malformed input raises
 ``ActionParseError``; an action that a format has no words for raises ``ActionNotExpressible``.

@@ -59,7 +59,7 @@ def _pair(point: Point) -> list[float]:
 
 
 def from_json(form: object) -> Action:
-    """The action of an object that ``to_json`` made, or that somebody wrote in its manner."""
+    """The action of an object that ``to_json`` made, or that was written in its manner."""
     fields = Fields(form, "an action")
     kind = fields.choice("kind", _KINDS)
     point = fields.take("point")

@@ -1,4 +1,4 @@
-"""Names of keys: one canonical name each, and what everybody else calls them.
+"""Names of keys: one canonical name each, and what other systems call them.
 
 A printable character is its own name, upper case included ("A" is the key that types A). Every other
 key has a lower-case name. Left and right modifiers are one key here, except AltGr. Not known: keyboard
@@ -185,7 +185,7 @@ _ALIASES: Mapping[str, str] = _aliases()
 
 
 def canonical_key(name: str) -> str:
-    """The canonical name of a key that somebody calls ``name``.
+    """The canonical name of a key that another system calls ``name``.
 
     >>> [canonical_key(name) for name in ("Return", "ctrlleft", "ARROWLEFT", "Page_Up", "plus", "A")]
     ['enter', 'ctrl', 'left', 'pageup', '+', 'A']

@@ -132,7 +132,7 @@ def batch(payload: object) -> list[object]:
 
 
 class Fields:
-    """The named values of one action. Absent and None are the same; what nobody reads is an error."""
+    """The named values of one action. Absent and None are the same; a field that is not read is an error."""
 
     def __init__(self, values: object, what: str) -> None:
         if not isinstance(values, Mapping):
@@ -189,7 +189,7 @@ class Fields:
         return choose(name, self.text(name, default), choices)
 
     def end(self) -> None:
-        """Complain about a field that nobody has read."""
+        """Complain about a field that was not read."""
         for name, value in self._values.items():
             if name not in self._read and value is not None:
                 raise malformed(f"{self.what} takes no such field", name, nearest(name, self._read))

@@ -2,7 +2,7 @@
 
 Coordinates are thousandths of the screen unless ``image`` gives the size of the resized picture that a
 Qwen2.5-VL model was shown; then they are its pixels. A scroll says only where to, and means five
-notches; ``finished`` with a text is an answer. The thought is left to whoever keeps the conversation.
+notches; ``finished`` with a text is an answer. The thought is left to the keeper of the conversation.
 """
 
 from __future__ import annotations

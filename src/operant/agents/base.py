@@ -1,4 +1,4 @@
-"""What an agent is: somebody who is told what to do, looks, and says the next action.
+"""What an agent is: it is given an instruction and observations, and answers with the next action.
 
 An agent sees the instruction and the screen, and nothing of criteria, parameters or the desktop behind the
 screen. ``PrivilegedAgent`` is the exception for oracles, and every episode of one is marked as such. Knows
@@ -29,7 +29,7 @@ class TaskView:
     max_steps: int
     screen: Size
     seed: int = 0
-    """For agents that draw: the same number for the same episode of an evaluation, whoever runs it."""
+    """For agents that draw: the same number for the same episode of an evaluation, on any machine."""
 
 
 @dataclass(frozen=True, slots=True)

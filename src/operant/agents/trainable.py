@@ -1,7 +1,7 @@
 """What a policy must offer to be trained: sample actions with their log-probabilities, and judge old ones.
 
 Observations and actions are dictionaries of tensors, batch first, exactly as the policy's own coder wrote
-them; whoever trains stores and slices them without knowing what is inside. ``screens`` are the full-size
+them; the trainer stores and slices them without knowing what is inside. ``screens`` are the full-size
 frames behind the observations, for policies that look at a part of them more closely once they know where;
 whatever a policy took from them must be in the actions, so that ``judge`` needs no frames.
 """
@@ -83,7 +83,7 @@ class TrainablePolicy(nn.Module, ABC):
         """(batch, n): what the critic goes by."""
 
     def lengths(self, observations: Tensors) -> Tensor | None:
-        """(batch,): how long each row is, if a batch costs as much as its longest; whoever trains sorts by it."""
+        """(batch,): how long each row is, if a batch costs as much as its longest; the trainer sorts by it."""
         return None
 
     def value(self, observations: Tensors) -> Tensor:

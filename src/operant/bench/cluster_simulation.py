@@ -64,12 +64,12 @@ class Scenario:
     seed: int = 0
 
     def episode_s(self, latencies: Latencies) -> float:
-        """A mean episode, if nobody waits but for the batch that is being answered: half of one on average."""
+        """A mean episode, if the only wait is for the batch that is being answered: half of one on average."""
         return latencies.mean_s + latencies.mean_steps * self.answer_s * (1.0 if self.desktops == 1 else 1.5)
 
 
 class SleepingModel:
-    """As much of a model as a backend needs; it answers the same to everybody."""
+    """As much of a model as a backend needs; it answers every request alike."""
 
     def __init__(self, answer_s: float) -> None:
         self.answer_s = answer_s
@@ -214,7 +214,7 @@ def _learn(
 
 
 def _busy_s() -> float:
-    """Seconds that all processors together have worked, for anybody."""
+    """Seconds that all processors together have worked, for any process."""
     user, nice, system, *_ = map(int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:])
     return (user + nice + system) / 100
 

@@ -33,7 +33,7 @@ class EpisodeLatency:
 
 @dataclass(frozen=True)
 class Latencies:
-    """A distribution of episodes: whoever draws one gets a whole episode, so that long ones stay long."""
+    """A distribution of episodes: a draw gives a whole episode, so that long ones stay long."""
 
     episodes: tuple[EpisodeLatency, ...]
 

@@ -218,7 +218,7 @@ class ExperienceActor:
             await self.give_back(ticket, ticket.failed_tries)
         return len(lost)
 
-    # Everybody's.
+    # For all actors.
 
     async def status(self) -> ExperienceStatus:
         playing = sum(stats.playing_s for stats in self._stats.values())

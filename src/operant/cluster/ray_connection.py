@@ -160,7 +160,7 @@ def _check(kind: str, wanted: float, there: float) -> None:
 
 @cache
 def _token() -> str:
-    """Nobody else on this machine may use our cluster. One for the whole process: Ray reads it once."""
+    """No other user of this machine may use our cluster. One for the whole process: Ray reads it once."""
     return secrets.token_hex(32)
 
 

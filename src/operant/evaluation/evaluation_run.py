@@ -58,7 +58,7 @@ class EvaluationRun:
     def open(cls, root: Path, settings: EvaluationSettings, tasks: Iterable[Task]) -> Iterator[EvaluationRun]:
         """The directory below ``root`` for these settings, with these tasks added to what is asked.
 
-        Nobody else evaluates into it meanwhile; the kernel ends the lock of a process that dies.
+        No other process evaluates into it meanwhile; the kernel ends the lock of a process that dies.
         """
         directory = layout.agent_directory(root, settings.observation_type, settings.agent)
         try:

@@ -58,7 +58,5 @@ class Task:
             desktop.settle()
         except (OperantError, OSError):
             raise
-        except (
-            Exception
-        ) as error:  # of a step of somebody's own, or of ours over something that was not foreseen
+        except Exception as error:  # of a user's own step, or of ours in an unforeseen case
             raise SetupFailed(f"{self.id}: the set-up raised {type(error).__name__}: {error}") from error

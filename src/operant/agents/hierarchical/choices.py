@@ -78,7 +78,7 @@ class Choices:
         return chosen
 
     def skip(self, like: Tensor, indices: Sequence[str] = (), pairs: Sequence[str] = ()) -> None:
-        """Heads that nobody in the batch uses: actions need something in their place."""
+        """Heads that no row of the batch uses: actions need something in their place."""
         for head in indices:
             self.actions[head] = torch.zeros(len(like), dtype=torch.int64, device=like.device)
         for head in pairs:

@@ -61,7 +61,7 @@ class Manager(nn.Module):
         about = torch.cat([known.summary, self.meaning(kind)], -1)
         types, answers = self._is(kind, "type"), self._is(kind, "answer")
         points, keys, scrolls = self.points[kind], self._is(kind, "key"), self._is(kind, "scroll")
-        # A head that nobody in the batch uses is not asked: acting alone, that is most of them.
+        # A head that no row of the batch uses is not evaluated: acting alone, that is most of them.
         if points.any():
             place = self.pointing(known, seen, about, points, self._is(kind, "drag"), choices)
             if scrolls.any():

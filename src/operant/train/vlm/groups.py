@@ -96,7 +96,7 @@ class Groups:
         )
 
     def add(self, trajectory: Trajectory) -> None:
-        """A rollout has ended. Whoever brings the same one again has brought it before."""
+        """A rollout has ended. The same rollout brought again is ignored."""
         with self._changed:
             if trajectory.id in self._waiting():
                 return
@@ -159,7 +159,7 @@ class Groups:
         return gathered
 
     def collect(self, update: int, groups: int, refill: float) -> Gathered | None:
-        """The same without waiting. Whoever asks for the same update again gets the same again."""
+        """The same without waiting. Asking for the same update again gives the same again."""
         with self._changed:
             if self._handed is not None and self._handed[0] == update:
                 return self._handed[1]
