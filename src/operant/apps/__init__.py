@@ -26,6 +26,7 @@ BUILT_IN: dict[str, str] = {
     "lxappearance": "operant.apps.lxappearance:APP",
     "lxpanel": "operant.apps.lxpanel:APP",
     "mate-calc": "operant.apps.mate_calc:APP",
+    "mousepad": "operant.apps.mousepad:APP",
     "openbox": "operant.apps.openbox:APP",
     "pcmanfm": "operant.apps.pcmanfm:APP",
     "ristretto": "operant.apps.ristretto:APP",

@@ -8,7 +8,7 @@ from operant.apps.moves import SELECT_ALL, Goal
 from operant.apps.view import View
 from operant.types import Action
 
-__all__ = ["enter_name", "saved_through"]
+__all__ = ["PATIENT", "enter_name", "saved_through"]
 
 PATIENT = Action.wait(0.5)
 

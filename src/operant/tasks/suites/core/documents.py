@@ -11,7 +11,7 @@ from operant.tasks.criteria import Accessible, Criterion, FileEquals, Not, Setti
 from operant.tasks.draw import Draw
 from operant.tasks.pdf import pdf
 from operant.tasks.setup import Launch, SetupStep, WriteFile
-from operant.tasks.suites.core import editor_desk as editor
+from operant.tasks.suites.core import editor_changes as editor
 from operant.tasks.suites.core.notes import pasted
 from operant.tasks.template import Params, Template
 from operant.types import Difficulty

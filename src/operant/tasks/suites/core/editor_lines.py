@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps.moves import SELECT_ALL
-from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Answer, ClipboardEquals, Criterion
-from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.editor_desk import (
-    BOTTOM,
-    COPY,
-    PATIENT,
-    UNDO,
+from operant.apps.mousepad import document_goals
+from operant.apps.mousepad.edits import (
+    LINE_UP,
     Edit,
-    Editor,
-    bystanders,
-    dialog,
-    edit_and_save,
-    errands,
-    file_names,
-    files_say,
-    grounded,
-    joined,
-    kept_in,
-    menu_is_open,
+    appended,
+    line_replaced,
     menu_on_line,
     menu_on_selection,
     moved_up,
     on_line,
-    page,
     replaced_word,
-    selection,
-    surroundings,
-    text_of,
-    typed,
-    unchanged,
     whole_line,
     without_line,
 )
+from operant.apps.mousepad.text_view import end_of_line
+from operant.tasks.changes import Change, answered
+from operant.tasks.criteria import ClipboardEquals
+from operant.tasks.draw import Draw
+from operant.tasks.suites.core.editor_changes import (
+    Editor,
+    bystanders,
+    edited,
+    errands,
+    file_names,
+    joined,
+    surroundings,
+)
 from operant.tasks.template import Params, Template
-from operant.types import Action, ActionKind, Difficulty
+from operant.types import Action, Difficulty
 
 __all__ = ["TEMPLATES"]
-
-LINE_UP = ("Edit", "Move", "Line Up")
-MARK_LINE = Action.key("shift", "down")
 
 
 class AppendLine(Editor):
@@ -68,12 +54,8 @@ class AppendLine(Editor):
         files = {file: joined(lines), **bystanders(draw, [other])}
         return {"file": file, "line": line, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: p.files[p.file] + p.line})
-
-    def oracle(self, p: Params) -> Oracle:
-        before = p.files[p.file]
-        return edit_and_save(p.file, [typed(before, before + p.line, BOTTOM, p.line)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [edited(p.file, [appended(p.files[p.file], p.line)])]
 
 
 class DeleteLine(Editor):
@@ -94,13 +76,10 @@ class DeleteLine(Editor):
         which = {"index": index, "product": lines[index].split()[2]}
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: without_line(p.files[p.file], p.index)})
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         text = p.files[p.file]
         delete = menu_on_line(text, without_line(text, p.index), p.index, "Edit", "Delete Line")
-        return edit_and_save(p.file, [delete])
+        return [edited(p.file, [delete])]
 
 
 class CopyLine(Editor):
@@ -122,11 +101,9 @@ class CopyLine(Editor):
         which = {"line": line, "name": line.split()[-1]}
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(ClipboardEquals(text=p.line), *unchanged(p.files)))
-
-    def oracle(self, p: Params) -> Oracle:
-        return CopyingLine(p.files[p.file], p.line)
+    def changes(self, p: Params) -> Sequence[Change]:
+        goal = document_goals.line_copied(p.files[p.file], p.line)
+        return [Change(goal, holds=[ClipboardEquals(text=p.line)])]
 
 
 class FindLine(Editor):
@@ -150,11 +127,8 @@ class FindLine(Editor):
         files = {file: joined(lines)}
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw), "status": True}
 
-    def success(self, p: Params) -> Criterion:
-        return AllOf(of=(Answer(text=str(p.number), numeric=True), *unchanged(p.files)))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Finding(p.word, str(p.number))
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [Change(document_goals.found(p.word)), answered(str(p.number), numeric=True)]
 
 
 class MoveLine(Editor):
@@ -181,19 +155,13 @@ class MoveLine(Editor):
         }
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: self._edits(p)[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, self._edits(p))
-
-    def _edits(self, p: Params) -> list[Edit]:
-        edits: list[Edit] = []
+    def changes(self, p: Params) -> Sequence[Change]:
+        steps: list[Edit] = []
         text = p.files[p.file]
         for line in range(p.index, p.index - p.count, -1):
-            edits.append(menu_on_line(text, moved_up(text, line), line, *LINE_UP))
-            text = edits[-1].after
-        return edits
+            steps.append(menu_on_line(text, moved_up(text, line), line, *LINE_UP))
+            text = steps[-1].after
+        return [edited(p.file, steps)]
 
 
 class FixLines(Editor):
@@ -218,15 +186,9 @@ class FixLines(Editor):
         which = {"first": first, "second": second, "one": one, "two": two}
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: self._edits(p)[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, self._edits(p))
-
-    def _edits(self, p: Params) -> list[Edit]:
+    def changes(self, p: Params) -> Sequence[Change]:
         first = line_replaced(p.files[p.file], p.first, p.one)
-        return [first, line_replaced(first.after, p.second, p.two)]
+        return [edited(p.file, [first, line_replaced(first.after, p.second, p.two)])]
 
 
 class IndentLines(Editor):
@@ -248,21 +210,15 @@ class IndentLines(Editor):
         which = {"a": a, "b": b, "c": c, "chosen": chosen}
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: self._edits(p)[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, self._edits(p))
-
-    def _edits(self, p: Params) -> list[Edit]:
-        edits: list[Edit] = []
+    def changes(self, p: Params) -> Sequence[Change]:
+        steps: list[Edit] = []
         text = p.files[p.file]
         for line in p.chosen:
-            lines = text.split("\n")
-            lines[line] = "\t" + lines[line]
-            edits.append(on_line(text, "\n".join(lines), line, Action.key("ctrl", "i")))
-            text = edits[-1].after
-        return edits
+            start = end_of_line(text, line - 1) + 1 if line else 0
+            indented = f"{text[:start]}\t{text[start:]}"
+            steps.append(on_line(text, indented, line, Action.key("ctrl", "i")))
+            text = indented
+        return [edited(p.file, steps)]
 
 
 class SortLines(Editor):
@@ -284,11 +240,11 @@ class SortLines(Editor):
         files = {file: joined(lines), **bystanders(draw, [other])}
         return {"file": file, "first": first, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: joined(sorted(p.files[p.file].splitlines()))})
-
-    def oracle(self, p: Params) -> Oracle:
-        return Sorting(p.file, p.files[p.file])
+    def changes(self, p: Params) -> Sequence[Change]:
+        text = p.files[p.file]
+        wanted = joined(sorted(text.splitlines()))
+        goal = document_goals.lines_sorted(p.file, text)
+        return [Change(goal, lambda disk: disk.write(p.file, wanted))]
 
 
 class TidyMinutes(Editor):
@@ -321,128 +277,25 @@ class TidyMinutes(Editor):
         }
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: self._edits(p)[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, self._edits(p))
-
-    def _edits(self, p: Params) -> list[Edit]:
+    def changes(self, p: Params) -> Sequence[Change]:
         text = p.files[p.file]
         heading = text.split("\n")[0]
         raised = text.replace(heading, heading.upper(), 1)
         upper = ("Edit", "Convert", "To Uppercase")
-        edits = [
+        shorter = without_line(raised, 4)
+        sorted_ = moved_up(shorter, 2)
+        steps = [
             menu_on_selection(text, raised, whole_line(text, heading), heading, *upper),
-            menu_on_line(raised, without_line(raised, 4), 4, "Edit", "Delete Line"),
+            menu_on_line(raised, shorter, 4, "Edit", "Delete Line"),
+            menu_on_line(shorter, sorted_, 2, *LINE_UP),
+            replaced_word(sorted_, p.old, p.new),
         ]
-        text = edits[-1].after
-        edits.append(menu_on_line(text, moved_up(text, 2), 2, *LINE_UP))
-        edits.append(replaced_word(edits[-1].after, p.old, p.new))
-        text = edits[-1].after
-        return [*edits, typed(text, text + p.line, BOTTOM, p.line)]
-
-
-# Oracles.
-
-
-@dataclass(frozen=True)
-class CopyingLine:
-    """Mark a line and copy it."""
-
-    text: str
-    line: str
-
-    def act(self, view: View) -> Action:
-        if view.clipboard() == self.line:
-            return Action.done()
-        if (there := grounded(view)) is not None:
-            return there
-        if text_of(view) != self.text:
-            return UNDO
-        return COPY if selection(view) == self.line else whole_line(self.text, self.line)(view)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Search for a word; where it was found says the status bar."""
-
-    word: str
-    answer: str
-
-    def act(self, view: View) -> Action:
-        if selection(view) == self.word:
-            return Action(ActionKind.ANSWER, text=self.answer)
-        search = Action.type(self.word + "\n")
-        if self._in_search_bar(view):
-            return Action.wait() if view.last == search else search
-        return grounded(view) or Action.key("ctrl", "f")
-
-    def _in_search_bar(self, view: View) -> bool:
-        """The bar itself is not accessible, but it takes the focus from the text."""
-        shown = page(view)
-        elsewhere = shown is not None and "focused" not in shown.states
-        return elsewhere and dialog(view) is None and not menu_is_open(view)
-
-
-@dataclass(frozen=True)
-class Sorting:
-    """Move the first line that comes too late one line up, until none does."""
-
-    file: str
-    start: str
-
-    def act(self, view: View) -> Action:
-        text = text_of(view)
-        if text is None:
-            return Action.wait()
-        lines = text.splitlines()
-        if sorted(lines) != sorted(self.start.splitlines()) or not text.endswith("\n"):
-            return grounded(view) or UNDO
-        late = next((index for index, (a, b) in enumerate(pairwise(lines), 1) if a > b), None)
-        if late is None:
-            return kept_in(self.file, text)(view) or Action.done()
-        return grounded(view, menu=True) or menu_on_line(text, "", late, *LINE_UP).act(view)
+        return [edited(p.file, [*steps, appended(steps[-1].after, p.line)])]
 
 
 def disorder(lines: list[str]) -> int:
     """How many pairs stand in the wrong order: that many times a line has to move."""
     return sum(a > b for index, a in enumerate(lines) for b in lines[index + 1 :])
-
-
-def line_replaced(text: str, number: int, new: str) -> Edit:
-    """Go to a line by its number, mark it and type over it."""
-    lines = text.split("\n")
-    old = lines[number - 1]
-    after = "\n".join([*lines[: number - 1], new, *lines[number:]])
-
-    def act(view: View) -> Action:
-        if dialog(view) == "Go To":
-            return enter_line(view, str(number))
-        if selection(view) == old + "\n":
-            return Action.type(new + "\n")
-        arrived = view.last is not None and (
-            view.last.kind is ActionKind.WAIT or view.last == Action.type(f"{number}\n")
-        )
-        return MARK_LINE if arrived else Action.key("ctrl", "l")
-
-    return Edit(text, after, act, dialog="Go To")
-
-
-def enter_line(view: View, number: str) -> Action:
-    """Type a line number into the dialog and confirm it; it takes the dialog a moment to go away."""
-    entry = view.widget("spin button", state="focused") or view.widget("spin button")
-    if entry is None or view.last == Action.type(number + "\n"):
-        return Action.wait()
-    if view.last == Action.wait():
-        return PATIENT
-    if entry.text == number and view.last == PATIENT:
-        return view.click(view.widget("push button", "Jump to"))
-    if "focused" not in entry.states:
-        return view.click(view.widget("spin button"))
-    if view.last not in (SELECT_ALL, Action.key("ctrl", "l")):
-        return SELECT_ALL
-    return Action.type(number + "\n")
 
 
 TEMPLATES: tuple[type[Template], ...] = (

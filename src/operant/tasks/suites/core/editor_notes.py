@@ -3,50 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from operant.apps.view import View
-from operant.tasks.criteria import Criterion
+from operant.apps.mousepad import document_goals, edits
+from operant.apps.mousepad.edits import appended, filled_in, typed
+from operant.apps.mousepad.text_view import SAVE, SAVE_AS, TOP
+from operant.tasks.changes import Change, Disk
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.editor_desk import (
-    BOTTOM,
-    CUT,
-    NEW,
-    PASTE,
-    SAVE,
-    TOP,
-    UNDO,
-    UNTITLED,
-    Act,
-    Chapter,
-    Edit,
-    Editing,
+from operant.tasks.suites.core.editor_changes import (
     Editor,
     bystanders,
-    dialog,
-    document,
-    edit_and_save,
+    edited,
     errands,
     file_names,
-    files_say,
-    grounded,
     joined,
-    kept_as,
-    kept_in,
-    replaced_word,
-    save_as,
-    selection,
-    show_tab,
-    spot,
+    saved_as,
     surroundings,
-    tab,
-    text_of,
-    typed,
 )
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty, Node
+from operant.types import Difficulty
 
 __all__ = ["TEMPLATES"]
 
@@ -69,12 +44,8 @@ class NewNote(Editor):
         files = bystanders(draw, others)
         return {"file": file, "note": note, "files": files, "open": [], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: p.note})
-
-    def oracle(self, p: Params) -> Oracle:
-        write = Edit("", p.note, lambda view: Action.type(p.note))
-        return Editing([Chapter([write], kept_as(p.file, p.note, SAVE))])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [saved_as(p.file, [appended("", p.note)], SAVE)]
 
 
 class SaveCopy(Editor):
@@ -92,11 +63,10 @@ class SaveCopy(Editor):
         files = {file: joined(errands(draw, 5)), **bystanders(draw, [other])}
         return {"file": file, "copy": copy, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.copy: p.files[p.file]})
-
-    def oracle(self, p: Params) -> Oracle:
-        return SavingCopy(p.files[p.file], p.copy)
+    def changes(self, p: Params) -> Sequence[Change]:
+        text = p.files[p.file]
+        goal = edits.saved_as(p.copy, [], SAVE_AS, text)
+        return [Change(goal, lambda disk: disk.write(p.copy, text))]
 
 
 class WriteList(Editor):
@@ -115,20 +85,10 @@ class WriteList(Editor):
         files = bystanders(draw, others)
         return {"file": file, **items, "files": files, "open": [], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: joined(self._items(p))})
-
-    def oracle(self, p: Params) -> Oracle:
-        items = self._items(p)
-        # The caret is where the text ends as long as the list only grows.
-        edits = [
-            Edit(joined(items[:index]), joined(items[: index + 1]), _typing(item))
-            for index, item in enumerate(items)
-        ]
-        return Editing([Chapter(edits, kept_as(p.file, joined(items), SAVE))])
-
-    def _items(self, p: Params) -> list[str]:
-        return [p.a, p.b, p.c, p.d, p.e]
+    def changes(self, p: Params) -> Sequence[Change]:
+        items = [p.a, p.b, p.c, p.d, p.e]
+        steps = [appended(joined(items[:index]), f"{item}\n") for index, item in enumerate(items)]
+        return [saved_as(p.file, steps, SAVE)]
 
 
 class OpenAndFrame(Editor):
@@ -156,16 +116,10 @@ class OpenAndFrame(Editor):
         which = {"file": file, "folder": folder, "path": path, "title": title, "end": end}
         return {**which, "files": files, "open": [shown], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.path: self._edits(p)[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        return OpenThen(p.folder, p.file, edit_and_save(p.path, self._edits(p)))
-
-    def _edits(self, p: Params) -> list[Edit]:
-        text = p.files[p.path]
-        titled = f"{p.title}\n{text}"
-        return [typed(text, titled, TOP, p.title + "\n"), typed(titled, titled + p.end, BOTTOM, p.end)]
+    def changes(self, p: Params) -> Sequence[Change]:
+        title = typed(p.files[p.path], 0, p.title + "\n", TOP)
+        opened = Change(document_goals.file_opened(p.folder, p.file))
+        return [opened, edited(p.path, [title, appended(title.after, p.end)])]
 
 
 class SplitOff(Editor):
@@ -193,13 +147,15 @@ class SplitOff(Editor):
         }
         return {"file": file, "part": part, **which, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
+    def changes(self, p: Params) -> Sequence[Change]:
         lines = p.files[p.file].splitlines()
         rest, block = joined(lines[: p.begin] + lines[p.end :]), joined(lines[p.begin : p.end])
-        return files_say(p.files, {p.file: rest, p.part: block})
 
-    def oracle(self, p: Params) -> Oracle:
-        return Splitting(p.file, p.part, p.files[p.file], p.begin, p.end)
+        def effect(disk: Disk) -> None:
+            disk.write(p.file, rest)
+            disk.write(p.part, block)
+
+        return [Change(document_goals.split_off(p.file, p.part, p.files[p.file], block), effect)]
 
 
 class TwoLetters(Editor):
@@ -223,121 +179,11 @@ class TwoLetters(Editor):
         letters = {"form": form, "one": one, "two": two}
         return {**letters, **values, "files": {form: FORM}, "open": [form], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        first, second = self._letters(p)
-        return files_say(p.files, {p.one: first[-1].after, p.two: second[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        first, second = self._letters(p)
-        return Editing(
-            [
-                Chapter(first, kept_as(p.one, first[-1].after)),
-                Chapter(second, kept_as(p.two, second[-1].after)),
-            ]
-        )
-
-    def _letters(self, p: Params) -> tuple[list[Edit], list[Edit]]:
+    def changes(self, p: Params) -> Sequence[Change]:
         one, two = (p.name1, p.item1, p.city1), (p.name2, p.item2, p.city2)
-        first = _replacements(FORM, ("NAME", "ITEM", "CITY"), one)
-        return first, _replacements(first[-1].after, one, two)
-
-
-def _typing(item: str) -> Act:
-    return lambda view: Action.type(item + "\n")
-
-
-def _replacements(text: str, old: Sequence[str], new: Sequence[str]) -> list[Edit]:
-    edits: list[Edit] = []
-    for before, after in zip(old, new, strict=True):
-        edits.append(replaced_word(text, before, after))
-        text = edits[-1].after
-    return edits
-
-
-# Oracles.
-
-
-@dataclass(frozen=True)
-class SavingCopy:
-    text: str
-    copy: str
-
-    def act(self, view: View) -> Action:
-        if text_of(view) not in (self.text, None):
-            return grounded(view) or UNDO
-        return kept_as(self.copy, self.text)(view) or Action.done()
-
-
-@dataclass(frozen=True)
-class OpenThen:
-    """Open a file of a folder through the dialog, then go on with it."""
-
-    folder: str
-    file: str
-    then: Oracle
-
-    def act(self, view: View) -> Action:
-        if document(view) == f"{self.folder}/{self.file}" and dialog(view) != "Open File":
-            return self.then.act(view)
-        if dialog(view) != "Open File":
-            already = tab(view, self.file)
-            return grounded(view) or (view.click(already) if already else Action.key("ctrl", "o"))
-        for name in (self.file, self.folder):
-            cell = view.widget("table cell", name)
-            if cell is not None:
-                return Action.wait() if view.last == _double(view, cell) else _double(view, cell)
-        return Action.wait()
-
-
-def _double(view: View, cell: Node) -> Action:
-    x, y, _width, height = cell.box or (0, 0, 0, 0)
-    return Action.click(view.point(x + 20, y + height / 2), clicks=2)
-
-
-@dataclass(frozen=True)
-class Splitting:
-    """Cut a block of lines out of one document and make another one of it."""
-
-    file: str
-    part: str
-    text: str
-    begin: int
-    end: int
-
-    def act(self, view: View) -> Action:
-        lines = self.text.splitlines()
-        rest, block = joined(lines[: self.begin] + lines[self.end :]), joined(lines[self.begin : self.end])
-        name, text = document(view), text_of(view)
-        if dialog(view) is None and view.read(self.part) == block and view.read(self.file) == rest:
-            return Action.done()
-        if name == self.file:
-            return self._at_source(view, text, rest, block)
-        if text == block:
-            return save_as(view, self.part, SAVE)
-        if text == "":
-            stocked = view.clipboard() == block and view.read(self.file) == rest
-            return grounded(view) or (PASTE if stocked else show_tab(view, self.file))
-        return grounded(view) or UNDO
-
-    def _at_source(self, view: View, text: str | None, rest: str, block: str) -> Action:
-        if (there := grounded(view)) is not None:
-            return there
-        if text == self.text:
-            return self._cut(view, block)
-        if text != rest or view.clipboard() != block:
-            return UNDO
-        if view.read(self.file) != rest:
-            return kept_in(self.file, rest)(view) or SAVE
-        return show_tab(view, UNTITLED) if tab(view, UNTITLED) else NEW
-
-    def _cut(self, view: View, block: str) -> Action:
-        marked = selection(view)
-        if marked == block:
-            return CUT
-        start = self.text.index(block)
-        ends = spot(view, self.text, start), spot(view, self.text, start + len(block))
-        # A drag that begins on something marked would carry it away.
-        return Action.click(spot(view, self.text, len(self.text))) if marked else Action.drag(*ends)
+        first = filled_in(FORM, list(zip(("NAME", "ITEM", "CITY"), one, strict=True)))
+        second = filled_in(first[-1].after, list(zip(one, two, strict=True)))
+        return [saved_as(p.one, first), saved_as(p.two, [*first, *second])]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

@@ -3,51 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from operant.apps.mousepad import document_goals
+from operant.apps.mousepad.document_goals import SWITCHES
+from operant.apps.mousepad.edits import Edit, filled_in, menu_on_selection, replaced_everywhere, replaced_word
 from operant.apps.moves import SELECT_ALL
-from operant.apps.view import View
-from operant.tasks.criteria import AllOf, Criterion, Setting
+from operant.tasks.changes import Change
 from operant.tasks.draw import Draw
-from operant.tasks.oracle import Oracle
-from operant.tasks.suites.core.editor_desk import (
-    ESCAPE,
-    Edit,
+from operant.tasks.suites.core.editor_changes import (
     Editor,
     bystanders,
-    choose,
-    dialog,
-    edit_and_save,
+    edited,
     errands,
     file_names,
-    files_say,
-    grounded,
     joined,
-    menu_is_open,
-    menu_on_selection,
-    replaced_word,
-    setting,
+    preference,
     surroundings,
+    switched,
 )
 from operant.tasks.template import Params, Template
-from operant.types import Action, Difficulty, Node
+from operant.types import Difficulty
 
 __all__ = ["TEMPLATES"]
 
-REPLACE = "Find and Replace"
 LETTER = (
     "Dear NAME,\n\nthank you for the COUNT ITEM that you sent us.\n"
     "We will come to CITY soon.\n\nBest wishes\n"
 )
 CASES = {"capital letters": ("To Uppercase", str.upper), "small letters": ("To Lowercase", str.lower)}
-#: What people call it -> menu, entry, section and key of the setting.
-SWITCHES = {
-    "line numbers": ("View", "Line Numbers", "view", "show-line-numbers"),
-    "word wrap": ("Document", "Word Wrap", "view", "word-wrap"),
-    "automatic indentation": ("Document", "Auto Indent", "view", "auto-indent"),
-    "the toolbar": ("View", "Toolbar", "window", "toolbar-visible"),
-}
 SCHEMES = ("Classic", "Cobalt", "Kate", "Oblivion", "Tango")
 
 
@@ -69,11 +53,8 @@ class ReplaceWord(Editor):
         files = {file: joined(lines), **bystanders(draw, [other])}
         return {"file": file, "old": old, "new": new, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: p.files[p.file].replace(p.old, p.new)})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, [replaced_word(p.files[p.file], p.old, p.new)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [edited(p.file, [replaced_word(p.files[p.file], p.old, p.new)])]
 
 
 class ConvertCase(Editor):
@@ -92,15 +73,11 @@ class ConvertCase(Editor):
         case = draw.choice(sorted(CASES))
         return {"file": file, "case": case, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: CASES[p.case][1](p.files[p.file])})
-
-    def oracle(self, p: Params) -> Oracle:
+    def changes(self, p: Params) -> Sequence[Change]:
         text, (entry, convert) = p.files[p.file], CASES[p.case]
-        convert_all = menu_on_selection(
-            text, convert(text), lambda view: SELECT_ALL, text, "Edit", "Convert", entry
-        )
-        return edit_and_save(p.file, [convert_all])
+        path = ("Edit", "Convert", entry)
+        step = menu_on_selection(text, convert(text), lambda view: SELECT_ALL, text, *path)
+        return [edited(p.file, [step])]
 
 
 class SwitchOn(Editor):
@@ -108,6 +85,7 @@ class SwitchOn(Editor):
     skill = "menu"
     family = "looks"
     difficulty = Difficulty.EASY
+    scope = "folders"
     instructions = (
         "Turn on {what} in the text editor that shows {file}.",
         "{file} is open in the text editor. Switch on {what} there.",
@@ -119,11 +97,8 @@ class SwitchOn(Editor):
         what = draw.choice(sorted(SWITCHES))
         return {"file": file, "what": what, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return looks({name: name == p.what for name in SWITCHES})
-
-    def oracle(self, p: Params) -> Oracle:
-        return Looks([p.what])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return switched(p.what)
 
 
 class ReplaceAll(Editor):
@@ -138,15 +113,12 @@ class ReplaceAll(Editor):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         old, new, *others = draw.words(6, "nouns")
-        file, other = _names_without_nouns(draw)
+        file, other = file_names(draw, 2, pool="topics")
         files = {file: _sentences(draw, [old], others, 8), **bystanders(draw, [other])}
         return {"old": old, "new": new, "file": file, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: p.files[p.file].replace(p.old, p.new)})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, [replaced_everywhere(p.files[p.file], p.old, p.new)])
+    def changes(self, p: Params) -> Sequence[Change]:
+        return [edited(p.file, [replaced_everywhere(p.files[p.file], p.old, p.new)])]
 
 
 class FillLetter(Editor):
@@ -174,14 +146,9 @@ class FillLetter(Editor):
             **surroundings(draw),
         }
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: self._edits(p)[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, self._edits(p))
-
-    def _edits(self, p: Params) -> list[Edit]:
-        return filled_in(LETTER, {"NAME": p.name, "COUNT": str(p.count), "ITEM": p.item, "CITY": p.city})
+    def changes(self, p: Params) -> Sequence[Change]:
+        values = [("NAME", p.name), ("COUNT", str(p.count)), ("ITEM", p.item), ("CITY", p.city)]
+        return [edited(p.file, filled_in(LETTER, values))]
 
 
 class Appearance(Editor):
@@ -190,6 +157,7 @@ class Appearance(Editor):
     family = "looks"
     difficulty = Difficulty.MEDIUM
     unseen = True
+    scope = "folders"
     instructions = (
         "Make {file} easier to read: choose the color scheme {scheme}, and turn on {first} and {second}.",
         "Give the editor of {file} the {scheme} color scheme, {first} and {second}.",
@@ -202,12 +170,10 @@ class Appearance(Editor):
         more = {"scheme": draw.choice(SCHEMES), "first": first, "second": second}
         return {"file": file, "files": files, "open": [file], **more, **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        switches = looks({name: name in (p.first, p.second) for name in SWITCHES})
-        return AllOf(of=(_preference("view", "color-scheme", p.scheme.lower()), switches))
-
-    def oracle(self, p: Params) -> Oracle:
-        return Looks([p.first, p.second], p.scheme)
+    def changes(self, p: Params) -> Sequence[Change]:
+        color = preference("view", "color-scheme", p.scheme.lower())
+        chosen = Change(document_goals.scheme_chosen(p.scheme), holds=[color])
+        return [chosen, *switched(p.first, p.second)]
 
 
 class RenameThree(Editor):
@@ -223,33 +189,18 @@ class RenameThree(Editor):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         a, b, c, x, y, z, *others = draw.words(10, "nouns")
-        file, other = _names_without_nouns(draw)
+        file, other = file_names(draw, 2, pool="topics")
         files = {file: _sentences(draw, [a, b, c], others, 9), **bystanders(draw, [other])}
         words = {"a": a, "b": b, "c": c, "x": x, "y": y, "z": z}
         return {**words, "file": file, "files": files, "open": [file], **surroundings(draw)}
 
-    def success(self, p: Params) -> Criterion:
-        return files_say(p.files, {p.file: self._edits(p)[-1].after})
-
-    def oracle(self, p: Params) -> Oracle:
-        return edit_and_save(p.file, self._edits(p))
-
-    def _edits(self, p: Params) -> list[Edit]:
-        edits: list[Edit] = []
+    def changes(self, p: Params) -> Sequence[Change]:
+        steps: list[Edit] = []
         text = p.files[p.file]
         for old, new in ((p.a, p.x), (p.b, p.y), (p.c, p.z)):
-            edits.append(replaced_everywhere(text, old, new))
-            text = edits[-1].after
-        return edits
-
-
-# Texts.
-
-
-def _names_without_nouns(draw: Draw) -> list[str]:
-    """Two file names that do not show the words that the task is about."""
-    pairs = zip(draw.words(2, "adjectives"), draw.words(2, "topics"), strict=True)
-    return [f"{adjective}-{topic}.txt" for adjective, topic in pairs]
+            steps.append(replaced_everywhere(text, old, new))
+            text = steps[-1].after
+        return [edited(p.file, steps)]
 
 
 def _sentences(draw: Draw, often: Sequence[str], others: Sequence[str], count: int) -> str:
@@ -265,78 +216,6 @@ def _sentences(draw: Draw, often: Sequence[str], others: Sequence[str], count: i
         )
         lines.append(draw.choice(forms))
     return joined(lines)
-
-
-def filled_in(text: str, values: Mapping[str, str]) -> list[Edit]:
-    """Type over the blanks of a letter, one after another."""
-    edits: list[Edit] = []
-    for blank, value in values.items():
-        edits.append(replaced_word(text, blank, value))
-        text = edits[-1].after
-    return edits
-
-
-# The dialog that replaces.
-
-
-def replaced_everywhere(text: str, old: str, new: str) -> Edit:
-    def act(view: View) -> Action:
-        if dialog(view) != REPLACE:
-            return Action.key("ctrl", "r")
-        return fill_and_replace(view, old, new)
-
-    return Edit(text, text.replace(old, new), act, dialog=REPLACE)
-
-
-def fill_and_replace(view: View, old: str, new: str) -> Action:
-    fields = view.widgets("text", state="single line")
-    if len(fields) < 2:
-        return Action.wait()
-    for field, wanted in zip(fields, (old, new), strict=False):
-        if field.text != wanted:
-            return _fill(view, field, wanted)
-    everywhere = view.widget("check box", "Replace all in:")
-    if everywhere is not None and "checked" not in everywhere.states:
-        return view.click(everywhere)
-    # The button changes its name with the check box.
-    button = view.widget("push button", "Replace All") or view.widget("push button", "Replace")
-    return Action.wait() if button is None else view.click(button)
-
-
-def _fill(view: View, field: Node, wanted: str) -> Action:
-    if "focused" not in field.states:
-        return view.click(field)
-    if field.text and view.last != SELECT_ALL:
-        return SELECT_ALL
-    return Action.type(wanted)
-
-
-# Looks.
-
-
-def _preference(section: str, key: str, value: bool | str) -> Criterion:
-    return Setting(schema=f"org.xfce.mousepad.preferences.{section}", key=key, equals=value)
-
-
-def looks(switches: Mapping[str, bool]) -> Criterion:
-    """Exactly these switches are on."""
-    return AllOf(of=tuple(_preference(*SWITCHES[name][2:], value) for name, value in switches.items()))
-
-
-@dataclass(frozen=True)
-class Looks:
-    """An oracle that chooses a color scheme and turns switches on, and those off that it does not want."""
-
-    on: Sequence[str]
-    scheme: str | None = None
-
-    def act(self, view: View) -> Action:
-        if self.scheme is not None and setting(view, "view", "color-scheme") != f"'{self.scheme.lower()}'":
-            return grounded(view, menu=True) or choose(view, "View", "Color Scheme", self.scheme)
-        for name, (menu, entry, section, key) in SWITCHES.items():
-            if (setting(view, section, key) == "true") != (name in self.on):
-                return grounded(view, menu=True) or choose(view, menu, entry)
-        return ESCAPE if menu_is_open(view) else Action.done()
 
 
 TEMPLATES: tuple[type[Template], ...] = (

@@ -15,6 +15,7 @@ from operant.apps.desktop_icons import (
     icon_opened,
     name_entered,
 )
+from operant.apps.file_chooser import PATIENT
 from operant.apps.lxpanel import (
     BROWSER,
     CALCULATOR,
@@ -27,6 +28,8 @@ from operant.apps.lxpanel import (
     opened,
     window_of,
 )
+from operant.apps.mousepad.edits import appended, edited, saved_as
+from operant.apps.mousepad.text_view import COPY, SAVE, dialog, grounded, selected, text_of
 from operant.apps.moves import SELECT_ALL, Move
 from operant.apps.view import View
 from operant.tasks.criteria import (
@@ -43,20 +46,7 @@ from operant.tasks.criteria import (
 from operant.tasks.draw import Draw
 from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Serve, SetupStep, WriteFile
-from operant.tasks.suites.core.editor_desk import (
-    COPY,
-    PATIENT,
-    SAVE,
-    Chapter,
-    Edit,
-    Editing,
-    dialog,
-    errands,
-    grounded,
-    kept_as,
-    selection,
-    text_of,
-)
+from operant.tasks.suites.core.editor_changes import errands
 from operant.tasks.suites.launch.desk import Desk, Steps, clutter, file_name, untouched
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
@@ -213,9 +203,8 @@ class WriteNote(Desk):
         return AllOf(of=(FileEquals(path=p.file, text=p.note), *untouched(p.files)))
 
     def oracle(self, p: Params) -> Oracle:
-        write = Edit("", p.note, lambda view: Action.type(p.note))
-        editing = Editing([Chapter([write], kept_as(p.file, p.note, SAVE))])
-        return Steps([opened(EDITOR), editing.act])
+        noted = saved_as(p.file, [appended("", p.note)], SAVE)
+        return Steps([opened(EDITOR), lambda view: None if noted.done(view) else noted.act(view)])
 
 
 class NewFile(Desk):
@@ -284,17 +273,14 @@ class NoteInNewFolder(Desk):
 
     def oracle(self, p: Params) -> Oracle:
         path = f"{p.folder}/{p.file}"
-        write = Edit("", p.note, lambda view: Action.type(p.note))
         open_it = opened(EDITOR)
 
-        def saved(view: View) -> Action | None:
-            if view.read(path) == p.note:
-                return None
+        def save(view: View) -> Action:
             if dialog(view) == "Save As":
                 return path_entered(view, p.folder, p.file)
-            return grounded(view) or (Action.wait() if view.last == SAVE else SAVE)
+            return Action.wait() if view.window("Save As") is not None else grounded(view) or SAVE
 
-        editing = Editing([Chapter([write], saved)])
+        noted = edited(path, [appended("", p.note)], save)
 
         def step(view: View) -> Action | None:
             if view.read(path) == p.note:
@@ -302,7 +288,7 @@ class NoteInNewFolder(Desk):
                     return None
                 quit_ = Action.key("ctrl", "q")
                 return Action.wait() if view.last == quit_ else quit_
-            return open_it(view) or editing.act(view)
+            return open_it(view) or noted.act(view)
 
         return Steps([folder_made(p.folder), step])
 
@@ -321,9 +307,8 @@ def path_entered(view: View, folder: str, file: str) -> Action:
         return Action.type(file + "\n")
     if text == folder:
         return Action.key("/")
-    if not text or view.last in (SELECT_ALL, SAVE) or (view.last == Action.wait() and "Untitled" in text):
-        return Action.type(folder)
-    return SELECT_ALL
+    caret = view.caret()
+    return SELECT_ALL if caret is None or caret.selected != text else Action.type(folder)
 
 
 class CopyWord(Desk):
@@ -363,7 +348,7 @@ class CopyWord(Desk):
             if opening is not None:
                 return opening
             if text_of(view) == p.word:
-                return COPY if selection(view) == p.word or view.last == SELECT_ALL else SELECT_ALL
+                return COPY if selected(view) == p.word else SELECT_ALL
             return grounded(view) or (Action.type(p.word) if not text_of(view) else SELECT_ALL)
 
         return Steps([folder_made(p.folder), icon_opened(p.folder, FILES, p.folder), maximised, copied])
