@@ -120,3 +120,12 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 def test_a_module_says_what_it_is(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     assert not source or ast.get_docstring(ast.parse(source))
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert not {name: found for name, found in places.items() if len(found) > 1}

@@ -81,6 +81,7 @@ def display_of(tree: Node) -> str:
     return " ".join(shown)
 
 
+@pytest.mark.alone
 def test_the_frame_after_a_click_shows_its_effect(desktop: SandboxDesktop, eventually: Any) -> None:
     """Each digit that is clicked in a calculator is in the very frame that the step returns."""
     window = desktop.launch("galculator")

@@ -31,7 +31,7 @@ from operant.types import Action
 __all__ = [
     "LINE_UP",
     "Act",
-    "Edit",
+    "TextEdit",
     "appended",
     "edited",
     "filled_in",
@@ -55,7 +55,7 @@ Act = Callable[[View], Action]
 
 
 @dataclass(frozen=True)
-class Edit:
+class TextEdit:
     """A step from one text to another, and the way to take it."""
 
     before: str
@@ -66,17 +66,17 @@ class Edit:
     """The dialog that the way leads through."""
 
 
-def edited(path: str, edits: Sequence[Edit], keep: Act = save) -> Goal:
+def edited(path: str, edits: Sequence[TextEdit], keep: Act = save) -> Goal:
     """The edits are made, and the file says the result, which ``keep`` saves."""
     return _kept(path, edits[-1].after, edits, keep)
 
 
-def saved_as(name: str, edits: Sequence[Edit], ask: Action, text: str | None = None) -> Goal:
+def saved_as(name: str, edits: Sequence[TextEdit], ask: Action, text: str | None = None) -> Goal:
     """The edits are made, if there are any, and their result is saved under a name through the dialog."""
     return _kept(name, text or edits[-1].after, edits, lambda view: save_as(view, name, ask))
 
 
-def _kept(path: str, text: str, edits: Sequence[Edit], keep: Act) -> Goal:
+def _kept(path: str, text: str, edits: Sequence[TextEdit], keep: Act) -> Goal:
     def act(view: View) -> Action:
         now = text_of(view)
         if now is None:
@@ -94,23 +94,23 @@ def _kept(path: str, text: str, edits: Sequence[Edit], keep: Act) -> Goal:
 # Edits.
 
 
-def typed(before: str, offset: int, text: str, go: Action = BOTTOM) -> Edit:
+def typed(before: str, offset: int, text: str, go: Action = BOTTOM) -> TextEdit:
     """Go somewhere by keyboard and type."""
     after = before[:offset] + text + before[offset:]
-    return Edit(before, after, lambda view: Action.type(text) if caret_at(view, offset) else go)
+    return TextEdit(before, after, lambda view: Action.type(text) if caret_at(view, offset) else go)
 
 
-def appended(before: str, text: str) -> Edit:
+def appended(before: str, text: str) -> TextEdit:
     """Type at the end."""
     return typed(before, len(before), text)
 
 
-def marked(before: str, after: str, select: Act, wanted: str, then: Action) -> Edit:
+def marked(before: str, after: str, select: Act, wanted: str, then: Action) -> TextEdit:
     """Mark something and do something with it."""
-    return Edit(before, after, lambda view: then if selected(view) == wanted else select(view))
+    return TextEdit(before, after, lambda view: then if selected(view) == wanted else select(view))
 
 
-def replaced_word(before: str, old: str, new: str) -> Edit:
+def replaced_word(before: str, old: str, new: str) -> TextEdit:
     """Double-click a word and type over it."""
     middle = before.index(old) + len(old) // 2
     return marked(
@@ -122,25 +122,25 @@ def replaced_word(before: str, old: str, new: str) -> Edit:
     )
 
 
-def filled_in(text: str, values: Sequence[tuple[str, str]]) -> list[Edit]:
+def filled_in(text: str, values: Sequence[tuple[str, str]]) -> list[TextEdit]:
     """Type over words, one after another."""
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for old, new in values:
         edits.append(replaced_word(edits[-1].after if edits else text, old, new))
     return edits
 
 
-def on_line(before: str, after: str, line: int, then: Action) -> Edit:
+def on_line(before: str, after: str, line: int, then: Action) -> TextEdit:
     """Click behind a line and press something."""
     end = end_of_line(before, line)
 
     def act(view: View) -> Action:
         return then if caret_at(view, end) else Action.click(spot(view, before, end))
 
-    return Edit(before, after, act)
+    return TextEdit(before, after, act)
 
 
-def menu_on_line(before: str, after: str, line: int, *path: str) -> Edit:
+def menu_on_line(before: str, after: str, line: int, *path: str) -> TextEdit:
     """Click behind a line and choose something from the menus."""
     end = end_of_line(before, line)
 
@@ -148,19 +148,19 @@ def menu_on_line(before: str, after: str, line: int, *path: str) -> Edit:
         there = menu_is_open(view) or caret_at(view, end)
         return choose(view, *path) if there else Action.click(spot(view, before, end))
 
-    return Edit(before, after, act, menu=True)
+    return TextEdit(before, after, act, menu=True)
 
 
-def menu_on_selection(before: str, after: str, select: Act, wanted: str, *path: str) -> Edit:
+def menu_on_selection(before: str, after: str, select: Act, wanted: str, *path: str) -> TextEdit:
     """Mark something and choose something from the menus."""
 
     def act(view: View) -> Action:
         return choose(view, *path) if menu_is_open(view) or selected(view) == wanted else select(view)
 
-    return Edit(before, after, act, menu=True)
+    return TextEdit(before, after, act, menu=True)
 
 
-def line_replaced(text: str, number: int, new: str) -> Edit:
+def line_replaced(text: str, number: int, new: str) -> TextEdit:
     """Go to a line by its number, mark it and type over it."""
     lines = text.split("\n")
     old, start = lines[number - 1], end_of_line(text, number - 2) + 1
@@ -173,7 +173,7 @@ def line_replaced(text: str, number: int, new: str) -> Edit:
             return Action.type(new + "\n")
         return Action.key("shift", "down") if caret_at(view, start) else Action.key("ctrl", "l")
 
-    return Edit(text, after, act, dialog=GO_TO)
+    return TextEdit(text, after, act, dialog=GO_TO)
 
 
 def _enter_line(view: View, number: str) -> Action:
@@ -188,13 +188,13 @@ def _enter_line(view: View, number: str) -> Action:
     return Action.wait(0.5) if confirmed else view.click(view.widget("push button", "Jump to"))
 
 
-def replaced_everywhere(text: str, old: str, new: str) -> Edit:
+def replaced_everywhere(text: str, old: str, new: str) -> TextEdit:
     """Replace all occurrences with the dialog that does that."""
 
     def act(view: View) -> Action:
         return _fill_and_replace(view, old, new) if dialog(view) == REPLACE else Action.key("ctrl", "r")
 
-    return Edit(text, text.replace(old, new), act, dialog=REPLACE)
+    return TextEdit(text, text.replace(old, new), act, dialog=REPLACE)
 
 
 def _fill_and_replace(view: View, old: str, new: str) -> Action:

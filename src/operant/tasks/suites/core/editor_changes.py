@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from operant.apps.mousepad import document_goals, edits
-from operant.apps.mousepad.edits import Edit
+from operant.apps.mousepad.edits import TextEdit
 from operant.apps.mousepad.text_view import KEYFILE, SAVE_AS
 from operant.apps.moves import Goals
 from operant.tasks.changes import Change, Disk, Scope
@@ -100,12 +100,12 @@ def joined(lines: Sequence[str]) -> str:
 # Changes.
 
 
-def edited(path: str, steps: Sequence[Edit]) -> Change:
+def edited(path: str, steps: Sequence[TextEdit]) -> Change:
     """A file that is open is edited and saved."""
     return Change(edits.edited(path, steps), lambda disk: disk.write(path, steps[-1].after))
 
 
-def saved_as(name: str, steps: Sequence[Edit], ask: Action = SAVE_AS) -> Change:
+def saved_as(name: str, steps: Sequence[TextEdit], ask: Action = SAVE_AS) -> Change:
     """What is open is edited and saved under a name."""
     return Change(edits.saved_as(name, steps, ask), lambda disk: disk.write(name, steps[-1].after))
 

@@ -8,7 +8,7 @@ from typing import Any
 from operant.apps.mousepad import document_goals
 from operant.apps.mousepad.edits import (
     LINE_UP,
-    Edit,
+    TextEdit,
     appended,
     line_replaced,
     menu_on_line,
@@ -156,7 +156,7 @@ class MoveLine(Editor):
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
     def changes(self, p: Params) -> Sequence[Change]:
-        steps: list[Edit] = []
+        steps: list[TextEdit] = []
         text = p.files[p.file]
         for line in range(p.index, p.index - p.count, -1):
             steps.append(menu_on_line(text, moved_up(text, line), line, *LINE_UP))
@@ -211,7 +211,7 @@ class IndentLines(Editor):
         return {"file": file, **which, "files": files, "open": [file], **surroundings(draw)}
 
     def changes(self, p: Params) -> Sequence[Change]:
-        steps: list[Edit] = []
+        steps: list[TextEdit] = []
         text = p.files[p.file]
         for line in p.chosen:
             start = end_of_line(text, line - 1) + 1 if line else 0

@@ -7,7 +7,13 @@ from typing import Any
 
 from operant.apps.mousepad import document_goals
 from operant.apps.mousepad.document_goals import SWITCHES
-from operant.apps.mousepad.edits import Edit, filled_in, menu_on_selection, replaced_everywhere, replaced_word
+from operant.apps.mousepad.edits import (
+    TextEdit,
+    filled_in,
+    menu_on_selection,
+    replaced_everywhere,
+    replaced_word,
+)
 from operant.apps.moves import SELECT_ALL
 from operant.tasks.changes import Change
 from operant.tasks.draw import Draw
@@ -195,7 +201,7 @@ class RenameThree(Editor):
         return {**words, "file": file, "files": files, "open": [file], **surroundings(draw)}
 
     def changes(self, p: Params) -> Sequence[Change]:
-        steps: list[Edit] = []
+        steps: list[TextEdit] = []
         text = p.files[p.file]
         for old, new in ((p.a, p.x), (p.b, p.y), (p.c, p.z)):
             steps.append(replaced_everywhere(text, old, new))
