@@ -37,6 +37,9 @@ class App(ABC):
     accessible_name: ClassVar[str] = ""
     """Its name on the accessibility bus, if it has one."""
 
+    part_of_desktop: ClassVar[bool] = False
+    """Whether it comes with the desktop, as panel and window manager do, and is not opened."""
+
     # How it starts.
 
     def home(self) -> Mapping[str, str | bytes]:

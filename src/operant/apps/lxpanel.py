@@ -63,6 +63,7 @@ class Lxpanel(App):
     toolkit = "gtk2"
     command = ("lxpanel",)
     wm_class = "Lxpanel"
+    part_of_desktop = True
     accessible_name = "lxpanel"
 
     def is_ready(self, view: View) -> bool:

@@ -66,6 +66,7 @@ class Openbox(App):
     packages = ("openbox",)
     command = ("openbox",)
     wm_class = ""
+    part_of_desktop = True
 
     def window(self, view: View) -> Window | None:
         return None

@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from operant.apps import App, app_names, load_app
 from operant.errors import DesktopError, OperantError, TaskError
 from operant.service.attempts.attempt import Attempt
 from operant.service.attempts.criteria import criterion_of_text
@@ -35,7 +36,6 @@ KEYS = (
     *(("Copy", ("ctrl", "c")), ("Paste", ("ctrl", "v")), ("Undo", ("ctrl", "z")), ("Save", ("ctrl", "s"))),
     *(("Select all", ("ctrl", "a")), ("Close", ("alt", "f4"))),
 )
-PROGRAMS = ("galculator", "mousepad", "pcmanfm", "xterm", "chromium")
 STEPS = 20
 CRITERIA = '{"window_title": "Calculator"}'
 
@@ -146,10 +146,10 @@ def _work(session: Session) -> None:
         told = ui.label("").classes("op-sub").props("role=status")
         with ui.row().classes("op-keys items-center"):
             ui.label("Open:").classes("op-sub")
-            for name in PROGRAMS:
-                ui.button(name, on_click=lambda name=name: _open(session, name)).props(
+            for app in _openable():
+                ui.button(app.name, on_click=lambda app=app: _open(session, app)).props(
                     "outline no-caps dense"
-                )
+                ).tooltip(app.title)
 
         started: list[Attempt] = []
 
@@ -194,11 +194,16 @@ def _told(attempt: Attempt) -> str:
     return f"not verified, {'claimed' if result.claimed else 'not claimed'}: {result.why}"
 
 
-async def _open(session: Session, program: str) -> None:
+def _openable() -> list[App]:
+    """Known applications. The parts of a desktop, such as its window manager, are there already."""
+    return [app for app in map(load_app, app_names()) if not app.part_of_desktop]
+
+
+async def _open(session: Session, app: App) -> None:
     def launch() -> None:
         desktop: Any = session.desktop
         with session.exclusive_access():
-            desktop.launch([program])
+            desktop.launch(app.argv())
 
     try:
         await runtime().at_desk(launch)
