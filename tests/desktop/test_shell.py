@@ -112,6 +112,15 @@ def test_open_a_file_and_a_folder_by_their_icons(desktop):
     assert "paris.txt" in [node.text for node in desktop.accessibility().walk()]
 
 
+def test_an_icon_that_came_after_the_tree_was_read_is_in_the_next_one(desktop):
+    """The application's cache does not tell of it."""
+    desktop.files.write("notes.txt", "milk")
+    assert widget(desktop, "notes.txt", "icon")
+    desktop.files.write("Trips/paris.txt", "")
+    assert widget(desktop, "Trips", "icon")
+    assert widget(desktop, "notes.txt", "icon")
+
+
 def test_the_menu_of_an_icon_is_in_the_tree(desktop):
     desktop.files.write("notes.txt", "milk")
     click(desktop, "notes.txt", "icon", button=Button.RIGHT)

@@ -135,8 +135,10 @@ def _outlines(application: Application, level: list[Found], deadline: float) -> 
 
 
 def _is_shown(application: Application, one: Outline) -> bool:
-    # GTK 4 says only of windows that they are showing, and of what is on screen inside that it is visible.
-    return one.path == ROOT or "showing" in one.states or (application.is_gtk4 and "visible" in one.states)
+    # GTK 4 says only of windows that they are showing, and of what is on screen inside that it is visible. So does the
+    # desktop of its icons, which have no role (see ``show_icons``).
+    visible_is_enough = application.is_gtk4 or one.role == "unknown"
+    return one.path == ROOT or "showing" in one.states or (visible_is_enough and "visible" in one.states)
 
 
 def _children_in_sight(application: Application, container: AccessibleWidget, deadline: float) -> list[str]:
