@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.apps import galculator, mousepad_notes, openbox
+from operant.apps import galculator, openbox
+from operant.apps.mousepad import note_windows
 from operant.apps.moves import Goal
 from operant.tasks.changes import Change, Scope
 from operant.tasks.criteria import WindowAbsent
@@ -69,8 +70,8 @@ class TwoTotals(Chore):
         first, second = str(p.a + p.b), str(p.c + p.d)
         below = f"{p.heading}{first}\n"
         return [
-            pasted(p.file, p.heading, first, galculator.add_up([p.a, p.b], mousepad_notes.COPY)),
-            pasted(p.file, below, second, galculator.add_up([p.c, p.d], mousepad_notes.COPY)),
+            pasted(p.file, p.heading, first, galculator.add_up([p.a, p.b], note_windows.COPY)),
+            pasted(p.file, below, second, galculator.add_up([p.c, p.d], note_windows.COPY)),
             saved(p.file, below + second),
         ]
 
@@ -144,7 +145,7 @@ class HandOut(Chore):
         made: list[Change] = []
         for line, target, first in ((p.upper, p.one, True), (p.lower, p.two, False)):
             before = p.files[target]
-            made.append(pasted(target, before, line, mousepad_notes.copy_line(p.source, line, first=first)))
+            made.append(pasted(target, before, line, note_windows.copy_line(p.source, line, first=first)))
             made.append(saved(target, before + line))
         return made
 

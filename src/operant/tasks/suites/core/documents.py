@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.apps import atril, mousepad_notes
+from operant.apps import atril
+from operant.apps.mousepad import note_windows
 from operant.tasks.changes import Change, Scope, answered
 from operant.tasks.criteria import Accessible, Criterion, FileEquals, Not, Setting, WindowAbsent
 from operant.tasks.draw import Draw
@@ -279,7 +280,7 @@ class CollectTexts(DocumentViewer):
             made.append(pasted("Untitled", text, piece, atril.copy_all(name)))
             text += piece + "\n"
         whole = text.removesuffix("\n")
-        goal = mousepad_notes.saved_as("Untitled", p.note, whole)
+        goal = note_windows.saved_as("Untitled", p.note, whole)
         return [*made, Change(goal, holds=[FileEquals(path=p.note, text=whole)])]
 
 

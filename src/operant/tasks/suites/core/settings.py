@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.apps import lxappearance, mousepad_preferences, pcmanfm_preferences
+from operant.apps import lxappearance
 from operant.apps.lxappearance import FONT, GTK2, GTK3
+from operant.apps.mousepad import editor_preferences
 from operant.apps.moves import Goal
+from operant.apps.pcmanfm import manager_preferences
 from operant.tasks.changes import Change
 from operant.tasks.criteria import Setting, WindowAbsent
 from operant.tasks.draw import Draw
@@ -159,20 +161,20 @@ EDITOR_OPTIONS = {
 
 
 def view_setting(key: str, value: bool | int) -> Setting:
-    return Setting(schema=mousepad_preferences.SCHEMA, key=key, equals=value)
+    return Setting(schema=editor_preferences.SCHEMA, key=key, equals=value)
 
 
 def ticked(label: str, key: str, tab: str = "View") -> Change:
-    return Change(mousepad_preferences.ticked(label, key, tab), holds=[view_setting(key, True)])
+    return Change(editor_preferences.ticked(label, key, tab), holds=[view_setting(key, True)])
 
 
 def number_set(number: int, key: str, tab: str) -> Change:
-    return Change(mousepad_preferences.number_set(number, key, tab), holds=[view_setting(key, number)])
+    return Change(editor_preferences.number_set(number, key, tab), holds=[view_setting(key, number)])
 
 
 def preferences_closed() -> Change:
-    gone = WindowAbsent(title=mousepad_preferences.TITLE)
-    return Change(mousepad_preferences.preferences_closed(), holds=[gone])
+    gone = WindowAbsent(title=editor_preferences.TITLE)
+    return Change(editor_preferences.preferences_closed(), holds=[gone])
 
 
 class EditorPreferences(Template):
@@ -245,7 +247,7 @@ class Indentation(EditorPreferences):
     def changes(self, p: Params) -> Sequence[Change]:
         return [
             number_set(p.width, "tab-width", "Editor"),
-            Change(mousepad_preferences.spaces_for_tabs(), holds=[view_setting("insert-spaces", True)]),
+            Change(editor_preferences.spaces_for_tabs(), holds=[view_setting("insert-spaces", True)]),
             ticked("Enable automatic indentation", "auto-indent", "Editor"),
             preferences_closed(),
         ]
@@ -293,12 +295,12 @@ class FileManagerOption(Template):
         return [*inside, window, Launch(command=["pcmanfm", "--show-pref=1"])]
 
     def changes(self, p: Params) -> Sequence[Change]:
-        file = pcmanfm_preferences.LIBFM
+        file = manager_preferences.LIBFM
         settings = [
             Setting(file=file, key=key, equals=on != (key == p.key)) for key, on in FILE_OPTIONS.values()
         ]
-        closed = WindowAbsent(title=pcmanfm_preferences.TITLE, wm_class="Pcmanfm")
-        goal = pcmanfm_preferences.option_set(p.option, p.key, p.state == "on")
+        closed = WindowAbsent(title=manager_preferences.TITLE, wm_class="Pcmanfm")
+        goal = manager_preferences.option_set(p.option, p.key, p.state == "on")
         return [Change(goal, holds=[*settings, closed])]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operant.apps import mousepad_notes, openbox
+from operant.apps import openbox
+from operant.apps.mousepad import note_windows
 from operant.apps.openbox import Place
 from operant.desktop import decorations
 from operant.desktop.protocol import Capability, Desktop
@@ -72,7 +73,7 @@ def put_away(
     holds: Sequence[Criterion],
 ) -> Change:
     """Windows are closed or minimized; of notes that were changed, these are saved."""
-    question = mousepad_notes.answer_question(keep)
+    question = note_windows.answer_question(keep)
     return Change(openbox.put_away(any_of(closing), any_of(hiding), question), holds=holds)
 
 
@@ -288,7 +289,7 @@ class GatherNotes(Windows):
         *sources, target = p.shown
         made, text = [], target.text
         for one in sources:
-            made.append(pasted(target.name, text, one.text, mousepad_notes.copy_all(one.name)))
+            made.append(pasted(target.name, text, one.text, note_windows.copy_all(one.name)))
             text += one.text
         return [*made, saved(target.name, text)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from operant.apps import openbox
+from operant.apps.mousepad.text_view import KEYFILE, NAME
 from operant.apps.moves import Goal, fill
 from operant.apps.preferences import labelled, stored, tap
 from operant.apps.view import View
@@ -12,9 +13,7 @@ from operant.types import Action
 
 __all__ = ["SCHEMA", "TITLE", "number_set", "preferences_closed", "spaces_for_tabs", "ticked"]
 
-NAME = "mousepad"
 TITLE = "Mousepad Preferences"
-KEYFILE = ".config/glib-2.0/settings/keyfile"
 SCHEMA = "org.xfce.mousepad.preferences.view"
 
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from operant.apps.file_chooser import saved_through
+from operant.apps.mousepad.text_view import BOTTOM, COPY, LINE, MARGIN, NAME, PASTE, SAVE, TOP, UNDO
 from operant.apps.moves import SELECT_ALL, Goal, Move, once
 from operant.apps.view import View
 from operant.types import Action, Node
 
 __all__ = ["COPY", "answer_question", "copy_all", "copy_line", "pasted", "saved", "saved_as"]
 
-APPLICATION = "mousepad"
-COPY, PASTE = Action.key("ctrl", "c"), Action.key("ctrl", "v")
-UNDO, SAVE = Action.key("ctrl", "z"), Action.key("ctrl", "s")
-LINE, MARGIN = 18, 2  # pixels of a line of text and of the edge beside it
-TOP, BOTTOM = Action.key("ctrl", "home"), Action.key("ctrl", "end")
-
 
 def _editor(view: View, name: str) -> Node | None:
     """The text of the window in which a note is open."""
-    for window in view.tree(APPLICATION).children:
+    for window in view.tree(NAME).children:
         if name in window.name:
             return next((one for one in window.walk() if one.role == "text" and one.box is not None), None)
     return None

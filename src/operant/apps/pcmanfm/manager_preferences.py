@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from operant.apps.moves import Goal
+from operant.apps.pcmanfm.folder_view import NAME
 from operant.apps.preferences import labelled, stored, tap
 from operant.apps.view import View
 from operant.types import Action
 
 __all__ = ["LIBFM", "TITLE", "option_set"]
 
-NAME = "pcmanfm"
 TITLE = "Preferences"
 LIBFM = ".config/libfm/libfm.conf"
 
