@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from operant.apps import openbox
 from operant.apps.base import App
 from operant.apps.moves import Goal, once
-from operant.apps.view import View
+from operant.apps.view import HOME, View
 from operant.types import Action, Process, Window
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "APP",
     "END",
-    "HOME",
     "INTERRUPT",
     "TITLE",
     "Xterm",
@@ -41,7 +40,6 @@ __all__ = [
     "window",
 ]
 
-HOME = "/home/user"
 TITLE = "Terminal"
 ENTER, INTERRUPT, END = Action.key("enter"), Action.key("ctrl", "c"), Action.key("ctrl", "d")
 CLEAR_LINE = Action.key("ctrl", "u")

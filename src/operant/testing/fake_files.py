@@ -5,12 +5,12 @@ from __future__ import annotations
 import posixpath
 from pathlib import PurePosixPath
 
+from operant.apps.view import HOME
 from operant.desktop.programs import FileInfo
 from operant.errors import InvalidPath
 
 __all__ = ["HOME", "FakeFiles"]
 
-HOME = "/home/user"
 DIRECTORIES = ("/", "/home", HOME, "/tmp")
 
 

@@ -73,7 +73,6 @@ class Wall:
 
     def __init__(self, env: DesktopVectorEnv) -> None:
         self.env = env
-        self.began = time.time()
         self._lock = threading.Lock()
         self._tiles: dict[int, _Tile] = {}
         self._seen: dict[int, float] = {}

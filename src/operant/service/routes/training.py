@@ -13,7 +13,7 @@ from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
 from operant.service.schemas.training import RunView, StartTraining, StopTraining, TrainingStatus
-from operant.service.training.live import read_live, read_picture
+from operant.service.training.live import read_picture
 from operant.service.training.runs import TrainingRun
 
 __all__ = ["router", "start_run", "view_of"]
@@ -143,7 +143,6 @@ async def get_desktop(
 
     def read() -> bytes:
         run = runtime.runs.find(name)
-        read_live(run.directory)  # to look is to be a viewer
         picture = read_picture(run.directory, index)
         if picture is None:
             raise NoTraining(

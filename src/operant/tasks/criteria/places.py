@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator
 
+from operant.apps.view import HOME
 from operant.errors import TaskError
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.criteria.question import NoEvidence, Question, Refuted
@@ -34,7 +35,6 @@ __all__ = [
     "require_file",
 ]
 
-HOME = "/home/user"  # what programs of a sandbox see
 MAX_FILE = 32 << 20  # bytes of a file that a criterion looks at
 MAX_ENTRIES = 20_000  # of a directory
 RETRIES = 3

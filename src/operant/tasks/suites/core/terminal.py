@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from operant.apps import xterm
 from operant.apps.moves import Goal
-from operant.apps.view import View
+from operant.apps.view import HOME, View
 from operant.tasks.changes import Change, Disk, answered
 from operant.tasks.criteria import CommandOutput, FileEquals
 from operant.tasks.draw import Draw
@@ -29,7 +29,7 @@ def terminal(
     run: str | None = None,
 ) -> Launch:
     """A terminal with a readable font, in a directory below HOME; with ``run``, it shows that program."""
-    command = ["env", "-C", f"{xterm.HOME}/{directory}", "SHELL=/bin/bash"]
+    command = ["env", "-C", f"{HOME}/{directory}", "SHELL=/bin/bash"]
     command += xterm.APP.argv("-fa", "Monospace", "-fs", "11", "-T", title)
     return Launch(command=[*command, *(["-e", run] if run else [])], place=place)
 
@@ -187,11 +187,11 @@ class Permissions(TerminalTask):
         }
 
     def prepare(self, p: Params) -> list[SetupStep]:
-        paths = [f"{xterm.HOME}/{WORK}/{name}" for name in p.files]
+        paths = [f"{HOME}/{WORK}/{name}" for name in p.files]
         return [*super().prepare(p), Run(command=["chmod", p.before, *paths])]
 
     def changes(self, p: Params) -> Sequence[Change]:
-        look = ["stat", "-c", "%a", *(f"{xterm.HOME}/{WORK}/{name}" for name in p.files)]
+        look = ["stat", "-c", "%a", *(f"{HOME}/{WORK}/{name}" for name in p.files)]
         modes = "\n".join(p.mode if name == p.file else p.before for name in p.files)
 
         def is_set(view: View) -> bool:
@@ -247,12 +247,12 @@ class StopProgram(TerminalTask):
         steps = self.prepare(p)
         for job, place in zip(p.jobs, p.places, strict=True):
             steps.append(WriteFile(path=f"jobs/{job}", text=waiting_program(job)))
-            steps.append(Run(command=["chmod", "+x", f"{xterm.HOME}/jobs/{job}"]))
-            steps.append(terminal(place, title=job, run=f"{xterm.HOME}/jobs/{job}"))
+            steps.append(Run(command=["chmod", "+x", f"{HOME}/jobs/{job}"]))
+            steps.append(terminal(place, title=job, run=f"{HOME}/jobs/{job}"))
         return steps
 
     def changes(self, p: Params) -> Sequence[Change]:
-        others = sorted(f"{xterm.HOME}/jobs/{job}" for job in p.jobs if job != p.job)
+        others = sorted(f"{HOME}/jobs/{job}" for job in p.jobs if job != p.job)
         look = "cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep '^/home/user/jobs/' | sort -u"
         stopped = Goal(
             lambda view: view.read("jobs/stopped") == f"{p.job}\n",
@@ -266,7 +266,7 @@ def waiting_program(name: str) -> str:
     """A program that runs until it is interrupted, and says so then."""
     return (
         "#!/bin/sh\n"
-        f"trap 'echo {name} >> {xterm.HOME}/jobs/stopped; exit' INT\n"
+        f"trap 'echo {name} >> {HOME}/jobs/stopped; exit' INT\n"
         f"echo '{name} is running.'\necho 'Press Ctrl+C to stop it.'\n"
         "while :; do sleep 60; done\n"
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from operant.apps import xterm
+from operant.apps.view import HOME
 from operant.tasks.changes import Change, Disk
 from operant.tasks.criteria import CommandOutput, DirectoryContains, FileEquals
 from operant.tasks.draw import Draw
@@ -157,7 +158,7 @@ class MoreTerminals(TerminalTask):
         )
         # Each terminal is known by its command line; the brackets keep this look from finding itself.
         look = 'for t in "$@"; do readlink "/proc/$(pgrep -P "$(pgrep -f "[x]term .*-T $t")" -o)/cwd"; done'
-        where = "\n".join(f"{xterm.HOME}/{WORK}/{name}" for name in p.dirs)
+        where = "\n".join(f"{HOME}/{WORK}/{name}" for name in p.dirs)
         nothing_else = Change(
             holds=[
                 DirectoryContains(path=WORK, names=tuple(f"{name}/" for name in p.dirs), exactly=True),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from operant.apps import xterm
-from operant.apps.view import View
+from operant.apps.view import HOME, View
 from operant.tasks.changes import Change, Disk
 from operant.tasks.criteria import CommandOutput, Criterion
 from operant.tasks.draw import Draw
@@ -87,7 +87,7 @@ class SessionTask(TerminalTask):
         if self.program is None:
             return super().prepare(p)
         name, text = self.program
-        executable = Run(command=["chmod", "+x", f"{xterm.HOME}/{WORK}/{name}"])
+        executable = Run(command=["chmod", "+x", f"{HOME}/{WORK}/{name}"])
         return [*super().prepare(p), WriteFile(path=f"{WORK}/{name}", text=text), executable]
 
 
@@ -233,7 +233,7 @@ class ThreeNotes(SessionTask):
         before = Disk.of(self.setup(p))
         for file, lines in p.texts.items():
             written(file, lines)(before)
-        archive = f"{xterm.HOME}/{WORK}/{p.packed}"
+        archive = f"{HOME}/{WORK}/{p.packed}"
         whole = "".join(text_of(lines) for lines in p.texts.values())
         packed = [
             CommandOutput(command=["tar", "tf", archive], equals=p.joined),
