@@ -17,6 +17,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "operant"
 LAYERS = (
     "errors",
     "types",
+    "atomic_files",
     "config",
     "actions",
     "pictures",

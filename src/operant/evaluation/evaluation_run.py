@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from operant.atomic_files import write_atomically
 from operant.errors import ResultsError
 from operant.evaluation.plan import Asked
 from operant.rollout import layout
 from operant.rollout.episode import Episode
-from operant.rollout.store import read_episode, write_atomically
+from operant.rollout.store import read_episode
 
 if TYPE_CHECKING:
     from operant.tasks.task import Task

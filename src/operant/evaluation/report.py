@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from operant.actions.describe import describe
+from operant.atomic_files import write_atomically
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.summary import Line, lines_of, summarise
 from operant.rollout.episode import Episode, Step
-from operant.rollout.store import write_atomically
 from operant.types import ActionKind, Size
 
 __all__ = ["write_report"]

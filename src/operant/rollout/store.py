@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from operant.actions import render
 from operant.actions.json_actions import from_json, to_json
+from operant.atomic_files import write_atomically, write_problem
 from operant.errors import InvalidAction, ResultsError
 from operant.pictures.png import png_bytes
 from operant.rollout import layout
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from operant.tasks.task import Task
 
-__all__ = ["EpisodeWriter", "find_episodes", "read_episode", "write_atomically"]
+__all__ = ["EpisodeWriter", "find_episodes", "read_episode"]
 
 FORMAT = 2
 READABLE = (1, FORMAT)
@@ -203,7 +204,7 @@ class EpisodeWriter:
             raise self._problem(error) from error
 
     def _problem(self, error: Exception) -> ResultsError:
-        return ResultsError(f"{self.directory} can't be written: {error}", hint="choose another --result-dir")
+        return ResultsError(write_problem(self.directory, error), hint="choose another --result-dir")
 
 
 class _Pictures:
@@ -220,17 +221,6 @@ class _Pictures:
         else:
             _write_png(screen, path)
             self._last = screen, path
-
-
-def write_atomically(path: Path, text: str, *, sync: bool = False) -> None:
-    """Replace a file's contents so that a reader sees the old ones or the new ones."""
-    temporary = path.with_name(path.name + ".new")
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        if sync:
-            os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def _write_png(screen: npt.NDArray[np.uint8], path: Path) -> None:

@@ -24,8 +24,8 @@ from typing import Any
 
 from loguru import logger
 
+from operant.atomic_files import write_atomically
 from operant.errors import NoTraining, RequestForbidden, ResultsError, TrainingBusy
-from operant.rollout.store import write_atomically
 from operant.service.logs import current_request_id
 from operant.service.training.progress import Progress, is_reward_hack, read_progress
 from operant.service.training.run_supervisor import EXIT, LOG
