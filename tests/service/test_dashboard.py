@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Page, expect
-from tests.service.browser import Browser, Served, chromium, served
+from tests.service.browser import PAGE_S, Browser, Served, chromium, served
 from tests.service.conftest import wait_for
 
 from operant.service.sessions.session import Session
@@ -232,10 +233,28 @@ def test_dark_stays_dark(page: Page, service: Served) -> None:
 
 
 def test_it_can_be_installed(browser: Browser, service: Served) -> None:
-    with browser.page(SIZES[1]) as page:
+    with browser.page(SIZES[1], installable=True) as page:
         page.goto(service.url + "/")
         manifest = page.request.get(service.url + "/manifest.webmanifest").json()
         assert manifest["display"] == "standalone"
         for icon in manifest["icons"]:
             assert page.request.get(service.url + icon["src"]).ok
-        page.wait_for_function("navigator.serviceWorker.controller !== null || navigator.serviceWorker.ready")
+        active = "navigator.serviceWorker.ready.then((found) => found.active.state === 'activated')"
+        page.wait_for_function(active)  # and so does not start while the page closes
+
+
+def test_a_browser_that_hangs_is_killed(browser: Browser, service: Served) -> None:
+    def hang() -> None:
+        with browser.page(SIZES[0]) as page:
+            page.goto(service.url + "/login")
+            page.evaluate("while (true);")
+
+    browser.page_s = 3.0
+    try:
+        with pytest.raises(PlaywrightError):
+            hang()
+    finally:
+        browser.page_s = PAGE_S
+    with browser.page(SIZES[0]) as page:
+        page.goto(service.url + "/")
+        expect(page.locator(".op-title")).to_be_visible()
