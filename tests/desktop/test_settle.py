@@ -26,6 +26,7 @@ def test_a_step_that_changes_nothing_is_cheap(desktop: SandboxDesktop) -> None:
     assert statistics.median(took) < 0.06  # 0.01 on a machine that has nothing else to do
 
 
+@pytest.mark.alone  # a program that gets no processor time rests
 def test_a_screen_that_never_rests_is_cut_off(fresh: Callable[..., SandboxDesktop], eventually: Any) -> None:
     desktop = fresh(settle={"cap_ms": 300})
     script = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from operant.errors import ApplicationError
@@ -29,3 +30,8 @@ class Clipboard:
             raise ApplicationError(
                 f"the clipboard could not be set: {result.stderr.decode('utf-8', 'replace')}"
             )
+        # xclip returns before its child has told the X server that it owns the selection.
+        deadline = time.monotonic() + SELECTION_S
+        while (self.get(selection) or "") != text:
+            if time.monotonic() >= deadline:
+                raise ApplicationError(f"the clipboard holds another text {SELECTION_S:g} s after it was set")

@@ -74,6 +74,7 @@ class SandboxDesktop:
         self.profile: Profile = "bare"
         """What the running episode shows: a window manager only (``bare``), or panel, menu and icons too (``full``)."""
         self._lock = threading.RLock()
+        self._closing = False
         self._seat: Seat | None = None
         self._episode: Channel | None = None
         self._accessibility: Accessibility | None = None
@@ -199,6 +200,7 @@ class SandboxDesktop:
 
     def close(self) -> None:
         """End everything inside, and return when it is gone. Closing twice does no harm."""
+        self._closing = True  # another thread that uses it in a loop would take the lock again and again
         with self._lock:
             with contextlib.suppress(DesktopError):
                 self._leave_episode()
@@ -395,7 +397,7 @@ class SandboxDesktop:
                     new = [window for window in list_windows(display) if window.id not in before]
                     if new:
                         break
-                    ended = episode.wait_event("exit", 0.0, pid=pid)
+                    ended = self._running_episode().wait_event("exit", 0.0, pid=pid)
                     if ended is not None and ended["code"] != 0:
                         raise ApplicationExited(
                             f"{shlex.join(argv)[:120]} ended with code {ended['code']} before it showed a window: "
@@ -454,12 +456,12 @@ class SandboxDesktop:
             yield
 
     def _open(self) -> Seat:
-        if self._seat is None:
+        if self._closing or self._seat is None:
             raise DesktopClosed("the desktop is closed")
         return self._seat
 
     def _running_episode(self) -> Channel:
-        if self._episode is None:
+        if self._closing or self._episode is None:
             raise DesktopClosed("the desktop is closed")
         return self._episode
 
