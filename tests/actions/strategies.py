@@ -34,7 +34,7 @@ awkward += [
 ]
 valid_text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 texts = st.one_of(valid_text, st.sampled_from(awkward))
-seconds = st.one_of(st.just(0.0), st.floats(0, 60))
+seconds = st.one_of(st.sampled_from([0.0, 2.0, 5.0]), st.floats(0, 60))
 amounts = st.one_of(
     st.sampled_from([0.0, 1.0, -1.0, 5.0, -5.0, 100.0, -100.0, 2.5]), st.integers(-1000, 1000).map(float)
 )

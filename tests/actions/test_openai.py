@@ -42,11 +42,21 @@ XY = {"x": 100, "y": 200}
             Action.scroll(AT, dx=-20.0, dy=300.0, unit=ScrollUnit.PIXEL),
         ),
         ({"type": "type", "text": "Hi"}, Action.type("Hi")),
-        ({"type": "wait"}, Action.wait()),
+        ({"type": "wait"}, Action.wait(2.0)),
         (
             {"type": "computer_call", "id": "cu_1", "status": "completed", "action": {"type": "wait"}},
-            Action.wait(),
+            Action.wait(2.0),
         ),
+        ({"type": "drag", "path": [[100, 200], [300, 400]], "keys": None}, Action.drag(AT, TO)),
+        ({"type": "drag", "path": "[[100, 200], [300, 400]]"}, Action.drag(AT, TO)),
+        ({"type": "keypress", "keys": ["CTRL", "A"]}, Action.key("ctrl", "a")),
+        ({"type": "keypress", "keys": ["CTRL+A"]}, Action.key("ctrl", "a")),
+        ({"type": "keypress", "keys": "CTRL + A"}, Action.key("ctrl", "a")),
+        ({"type": "keypress", "keys": ["ctrl-l"]}, Action.key("ctrl", "l")),
+        ({"type": "keypress", "keys": ["CTRL", "+"]}, Action.key("ctrl", "+")),
+        ({"type": "keypress", "keys": ["-"]}, Action.key("-")),
+        ({"type": "click", "x": "100", "y": "200"}, Action.click(AT)),
+        ({"type": "click", "x": 1280, "y": 800}, Action.click(Point.from_pixel(1279, 799, SCREEN))),
     ],
 )
 def test_examples(payload: object, action: Action) -> None:
@@ -70,19 +80,21 @@ def test_keys_held_during_a_move() -> None:
 @pytest.mark.parametrize(
     ("payload", "quoted"),
     [
-        ({"type": "click", "x": 100, "y": 800}, "800"),
+        ({"type": "click", "x": 100, "y": 801}, "801"),
         ({"type": "click", "x": 100}, "click"),
         ({"type": "click"}, "action"),
         ({"type": "click", **XY, "button": "middle"}, "middle"),
         ({"type": "clack", **XY}, "clack"),
         ({"type": "drag", "path": [XY]}, "100"),
-        ({"type": "drag", "path": [XY, [1, 2]]}, "[1, 2]"),
+        ({"type": "drag", "path": [XY, [1, 2, 3]]}, "[1, 2, 3]"),
+        ({"type": "drag", "path": "from here to there"}, "from here"),
         ({"type": "drag", "path": [XY, {**XY, "z": 1}]}, "z"),
         ({"type": "keypress", "keys": []}, "keypress"),
-        ({"type": "keypress", "keys": "CTRL"}, "CTRL"),
+        ({"type": "keypress", "keys": 5}, "5"),
+        ({"type": "keypress", "keys": "CTRL+"}, "CTRL+"),
         ({"type": "keypress", "keys": ["HYPERDRIVE"]}, "HYPERDRIVE"),
         ({"type": "type", "text": "a", "keys": ["CTRL"]}, "ctrl"),
-        ({"type": "scroll", **XY, "scroll_y": "3"}, "3"),
+        ({"type": "scroll", **XY, "scroll_y": "3 notches"}, "3 notches"),
         ({"type": "wait", "ms": 5}, "ms"),
         ({"type": "computer_call"}, "None"),
         ({"type": "computer_call", "actions": []}, "[]"),
@@ -110,7 +122,7 @@ def can_say(action: Action) -> bool:
         case ActionKind.SCROLL:
             return action.point is not None and is_whole(action, ScrollUnit.PIXEL) and lower
         case ActionKind.WAIT:
-            return not action.duration
+            return action.duration == 2.0
         case ActionKind.SCREENSHOT:
             return action.region is None
     return action.kind in (ActionKind.MOVE, ActionKind.KEY, ActionKind.TYPE) and lower
@@ -120,3 +132,15 @@ def can_say(action: Action) -> bool:
 @given(on_screen)
 def test_round_trip(drawn: tuple[Action, Size]) -> None:
     round_trip.check(openai, *drawn, can_say)
+
+
+def test_declarations() -> None:
+    assert openai.declaration() == {"type": "computer"}
+    assert openai.declaration(SCREEN, "ubuntu") == {
+        "type": "computer_use_preview",
+        "display_width": 1280,
+        "display_height": 800,
+        "environment": "ubuntu",
+    }
+    with pytest.raises(ActionParseError, match="unknown environment"):
+        openai.declaration(SCREEN, "amiga")

@@ -1,23 +1,37 @@
-"""The input of Anthropic's computer tool: ``{"action": ..., ...}``.
+"""Anthropic's computer tool, in every version: ``{"action": ..., ...}``, and the members of the toolset.
 
-Keys have xdotool's names, scrolls a direction and a number of notches. ``zoom`` is a screenshot of a
-region, whose borders are pixel edges; ``cursor_position`` is a call of the function of that name. The
-end of a task is not an action here, and images are scaled elsewhere: pixels are those of ``screen``.
+The toolset names its members where the older tools have ``action``: ``{"name": "left_click",
+"toolset_name": "computer", "input": {...}}``. Keys have xdotool's names, scrolls a direction and a number of
+notches. ``zoom`` is a screenshot of a region, whose borders are pixel edges; ``cursor_position`` is a call of
+the function of that name. The end of a task is not an action here. Pixels are those of ``screen``, the last
+full screenshot that the model was shown (its size: ``operant.actions.frames``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from operant.actions.base import check_carried, refuse
-from operant.actions.coordinates import Pixels, pair, region_at
+from operant.actions.coordinates import Pixels, region_at
 from operant.actions.keys import keysym_name, parse_chord
-from operant.actions.payload import MAX_ITEMS, Fields, batch, choose, malformed, quoting
+from operant.actions.lenient import LenientFields, chord, listed, unquoted
+from operant.actions.payload import MAX_ITEMS, batch, choose, malformed, quoting
 from operant.actions.scrolling import DIRECTIONS, direction_of
 from operant.types import Action, ActionKind, Button, Point, Size
 
-__all__ = ["CARRIES", "CURSOR_POSITION", "parse", "render"]
+__all__ = [
+    "CARRIES",
+    "CURSOR_POSITION",
+    "TOOLSET",
+    "VERSIONS",
+    "Version",
+    "declaration",
+    "parse",
+    "render",
+    "render_member",
+]
 
 _NAME = "anthropic"
 #: The function of the call action that asks where the pointer is.
@@ -27,7 +41,7 @@ CARRIES: Mapping[ActionKind, str] = {
     ActionKind.CLICK: "point button clicks modifiers",
     ActionKind.MOUSE_DOWN: "",
     ActionKind.MOUSE_UP: "",
-    ActionKind.DRAG: "path",
+    ActionKind.DRAG: "path modifiers",
     ActionKind.SCROLL: "point dx dy unit modifiers",
     ActionKind.KEY: "keys",
     ActionKind.HOLD: "keys duration",
@@ -59,17 +73,65 @@ _ACTIONS: Mapping[str, ActionKind] = {
     "zoom": ActionKind.SCREENSHOT,
     CURSOR_POSITION: ActionKind.CALL,
 }
+_TOOL = "computer"
+TOOLSET = "computer_toolset_20260801"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of the tool: the beta header that it needs and the actions that it lacks."""
+
+    beta: str | None
+    lacks: frozenset[str] = frozenset()
+
+
+_SINCE_2025 = frozenset({"left_mouse_down", "left_mouse_up", "scroll", "hold_key", "wait", "triple_click"})
+#: Newest first.
+VERSIONS: Mapping[str, Version] = {
+    TOOLSET: Version(None),
+    "computer_20251124": Version("computer-use-2025-11-24"),
+    "computer_20250124": Version("computer-use-2025-01-24", frozenset({"zoom"})),
+    "computer_20241022": Version("computer-use-2024-10-22", _SINCE_2025 | {"zoom"}),
+}
+
+
+def declaration(version: str, shown: Size, *, zoom: bool = True) -> dict[str, Any]:
+    """The entry of a request's ``tools``, for a model that is shown pictures of this size."""
+    choose("version", version, VERSIONS)
+    if version == TOOLSET:
+        return {"type": version, **({} if zoom else {"configs": {"zoom": {"enabled": False}}})}
+    size = {"display_width_px": shown.width, "display_height_px": shown.height}
+    may_zoom = {"enable_zoom": True} if zoom and version == "computer_20251124" else {}
+    return {"type": version, "name": _TOOL, **size, **may_zoom}
 
 
 def parse(payload: object, screen: Size) -> list[Action]:
     """The actions of a tool input, of the ``tool_use`` block around it, or of a list of either."""
-    return [action for item in batch(payload) for action in _actions(item, Pixels(screen))]
+    grid = Pixels(screen, clamps=True)
+    return [action for item in batch(payload) for action in _actions(item, grid)]
+
+
+def _input(item: object) -> object:
+    """The input of a ``tool_use`` block, with the toolset's member as its action."""
+    if not isinstance(item, Mapping) or not (item.get("type") == "tool_use" or "input" in item):
+        return item
+    toolset, name, given = item.get("toolset_name"), item.get("name"), item.get("input")
+    if toolset not in (None, _TOOL):
+        raise malformed("a call of another toolset", toolset)
+    if name in (None, _TOOL) and toolset is None:
+        return given
+    if given is None:
+        given = {}
+    if not isinstance(given, Mapping):
+        raise malformed("the tool's input is not an object", given)
+    if given.get("action") not in (None, name):
+        raise malformed("a member of the toolset with another action in its input", given["action"])
+    return {**given, "action": name}
 
 
 def _actions(item: object, grid: Pixels) -> list[Action]:
-    if isinstance(item, Mapping) and item.get("type") == "tool_use":
-        item = item.get("input")
-    fields = Fields(item, "the computer tool's input")
+    item = _input(item)
+    fields = LenientFields(item, "the computer tool's input")
     name = fields.text("action")
     kind = choose("action", name, _ACTIONS)
     with quoting(item):
@@ -78,7 +140,7 @@ def _actions(item: object, grid: Pixels) -> list[Action]:
     return actions
 
 
-def _keys(fields: Fields) -> list[Action]:
+def _keys(fields: LenientFields) -> list[Action]:
     """xdotool presses one chord after another; they are separated by spaces."""
     text, repeat = fields.text("text"), fields.integer("repeat", 1)
     chords = text.split() or [text]
@@ -87,51 +149,57 @@ def _keys(fields: Fields) -> list[Action]:
     return [Action.key(*parse_chord(chord)) for chord in chords] * repeat
 
 
-def _action(name: str, kind: ActionKind, fields: Fields, grid: Pixels) -> Action:
+def _action(name: str, kind: ActionKind, fields: LenientFields, grid: Pixels) -> Action:
     match kind:
         case ActionKind.CLICK:
             button, clicks = _CLICKS[name]
-            point, held = _coordinate(fields, grid), _modifiers(fields)
+            point, held = fields.place("coordinate", grid), _modifiers(fields)
             size = grid.size if point else None
             return Action.click(point, button=button, clicks=clicks, modifiers=held, screen=size)
         case ActionKind.MOVE:
-            return Action(kind, point=_coordinate(fields, grid), screen=grid.size)
+            return Action(kind, point=fields.place("coordinate", grid), screen=grid.size)
+        case ActionKind.MOUSE_DOWN | ActionKind.MOUSE_UP:
+            point = fields.place("coordinate", grid)
+            return Action(kind, point=point, screen=grid.size if point else None)
         case ActionKind.DRAG:
-            ends = (_coordinate(fields, grid, "start_coordinate"), _coordinate(fields, grid))
+            ends = (fields.place("start_coordinate", grid), fields.place("coordinate", grid))
             if ends[1] is None:
                 raise malformed("a drag needs coordinate", fields.what)
-            return Action.drag(*(end for end in ends if end), screen=grid.size)
+            held = _modifiers(fields)
+            return Action.drag(*(end for end in ends if end), modifiers=held, screen=grid.size)
         case ActionKind.SCROLL:
             return _scroll(fields, grid)
         case ActionKind.HOLD:
-            return Action(kind, keys=parse_chord(fields.text("text")), duration=fields.number("duration"))
+            return Action(kind, keys=parse_chord(fields.text("text")), duration=fields.seconds("duration"))
         case ActionKind.TYPE:
             return Action.type(fields.text("text"))
         case ActionKind.WAIT:
-            return Action.wait(fields.number("duration"))
+            return Action.wait(fields.seconds("duration"))
         case ActionKind.CALL:
             return Action(kind, function=CURSOR_POSITION)
         case ActionKind.SCREENSHOT if name == "zoom":
-            return Action(kind, region=region_at(fields.need("region"), grid), screen=grid.size)
+            return Action(kind, region=_region(fields, grid), screen=grid.size)
     return Action(kind)
 
 
-def _coordinate(fields: Fields, grid: Pixels, name: str = "coordinate") -> Point | None:
-    value = fields.take(name)
-    return None if value is None else pair(value, grid)
+def _region(fields: LenientFields, grid: Pixels) -> tuple[Point, Point]:
+    return region_at([unquoted(item) for item in listed(fields.need("region"), "numbers")], grid)
 
 
-def _modifiers(fields: Fields) -> tuple[str, ...]:
-    text = fields.text("text", "")
-    return parse_chord(text) if text else ()
+def _modifiers(fields: LenientFields) -> tuple[str, ...]:
+    """The keys held meanwhile. The API names them ``text``, Anthropic's own demo ``key``."""
+    given = [value for name in ("text", "key") if (value := fields.take(name)) not in (None, "")]
+    if len(given) > 1:
+        raise malformed("modifiers given twice", given)
+    return chord(given[0], letters=False) if given else ()
 
 
-def _scroll(fields: Fields, grid: Pixels) -> Action:
+def _scroll(fields: LenientFields, grid: Pixels) -> Action:
     dx, dy = fields.choice("scroll_direction", DIRECTIONS)
     amount = fields.integer("scroll_amount")
     if amount < 0:
         raise malformed("a negative scroll_amount", amount, "scroll_direction says which way")
-    point = _coordinate(fields, grid)
+    point = fields.place("coordinate", grid)
     size = grid.size if point else None
     held = _modifiers(fields)
     return Action.scroll(point, dx=float(dx * amount), dy=float(dy * amount), modifiers=held, screen=size)
@@ -161,7 +229,7 @@ def render(action: Action, screen: Size) -> dict[str, Any]:
             if len(start) > 1:
                 refuse(_NAME, action, "it drags in one straight line")
             begin = {"start_coordinate": start[0]} if start else {}
-            return {"action": "left_click_drag", **begin, "coordinate": end}
+            return {"action": "left_click_drag", **begin, "coordinate": end, **held}
         case ActionKind.SCROLL:
             direction, amount = direction_of(_NAME, action)
             return {"action": "scroll", **at, "scroll_direction": direction, "scroll_amount": amount, **held}
@@ -183,6 +251,12 @@ def render(action: Action, screen: Size) -> dict[str, Any]:
     if edges[0] >= edges[2] or edges[1] >= edges[3]:
         refuse(_NAME, action, "its region holds no whole pixel")
     return {"action": "zoom", "region": edges}
+
+
+def render_member(action: Action, screen: Size) -> dict[str, Any]:
+    """The action as a call of the toolset: the parts of a ``tool_use`` block besides type and id."""
+    given = render(action, screen)
+    return {"name": given.pop("action"), "toolset_name": _TOOL, "input": given}
 
 
 def _chord(keys: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 Knows nothing of actions. Pixels are whole cells and a point is the centre of one; thousandths are
 plain fractions. ``edge`` and ``locate_edge`` are for borders of regions, which lie between pixels.
+What size a model's picture of the screen has: ``operant.actions.frames``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from operant.actions.payload import Fields, check_number, malformed, quoting
 from operant.errors import InvalidAction
 from operant.types import Point, Size
 
-__all__ = ["Grid", "Pixels", "Thousandths", "pair", "point_at", "region_at"]
+__all__ = ["Fractions", "Grid", "Pixels", "Thousandths", "pair", "point_at", "region_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,13 @@ class Pixels:
     """Pixels of a screen, or of the picture of it that a model was shown."""
 
     size: Size
+    clamps: bool = False
+    """Whether a coordinate equal to the width or height means the last pixel, as models use it."""
 
     def point(self, x: float, y: float) -> Point:
+        if self.clamps:
+            x = self.size.width - 1 if x == self.size.width else x
+            y = self.size.height - 1 if y == self.size.height else y
         return Point.from_pixel(x, y, self.size)
 
     def locate(self, point: Point) -> tuple[int, int]:
@@ -38,20 +44,35 @@ class Pixels:
 
 @dataclass(frozen=True, slots=True)
 class Thousandths:
-    """Fractions of the screen in steps of 1/1000, both ends included, whatever its size."""
+    """Fractions of the screen in steps of 1/1000, whatever its size."""
 
     size: None = None
+    last: int = 1000
+    """The largest number that the format writes: 1000, or 999. A 1000 is read in either case."""
 
     def point(self, x: float, y: float) -> Point:
         if not (0 <= x <= 1000 and 0 <= y <= 1000):
             raise InvalidAction(f"({x:g}, {y:g}) is off the screen", hint="coordinates go from 0 to 1000")
-        return Point(x / 1000, y / 1000)
+        return Point(min(x, self.last) / 1000, min(y, self.last) / 1000)
 
     def locate(self, point: Point) -> tuple[int, int]:
-        return round(point.x * 1000), round(point.y * 1000)
+        return min(round(point.x * 1000), self.last), min(round(point.y * 1000), self.last)
 
 
-Grid: TypeAlias = Pixels | Thousandths
+@dataclass(frozen=True, slots=True)
+class Fractions:
+    """Fractions of the screen from 0 to 1, written with four digits: a fifth of a pixel of a 4K screen."""
+
+    size: None = None
+
+    def point(self, x: float, y: float) -> Point:
+        return Point(x, y)
+
+    def locate(self, point: Point) -> tuple[float, float]:
+        return round(point.x, 4), round(point.y, 4)
+
+
+Grid: TypeAlias = Pixels | Thousandths | Fractions
 
 
 def pair(value: object, grid: Grid) -> Point:

@@ -1,8 +1,9 @@
 """OpenAI's computer actions: ``{"type": ..., ...}``, alone, in a ``computer_call``, or many in ``actions``.
 
 Scrolls count pixels, every pointer action says where, and ``keys`` beside it are held meanwhile. A letter
-as a key means the key, not the capital: the model writes "C" for it. Not known: the rest of the
-response, safety checks, and the end of a task, which is a message and not an action.
+as a key means the key, not the capital: the model writes "C" for it. The keys of a ``keypress`` are one chord,
+and a ``wait`` takes two seconds. Not known: the rest of the response, safety checks, and the end of a task,
+which is a message and not an action.
 """
 
 from __future__ import annotations
@@ -12,15 +13,19 @@ from dataclasses import replace
 from typing import Any
 
 from operant.actions.base import check_carried, refuse
-from operant.actions.coordinates import Pixels, point_at
-from operant.actions.keys import canonical_keys
-from operant.actions.payload import Fields, batch, check_items, check_text, choose, malformed, quoting
+from operant.actions.coordinates import Pixels
+from operant.actions.lenient import LenientFields, chord, place, read_json
+from operant.actions.payload import batch, check_items, choose, malformed, quoting
 from operant.actions.scrolling import DIRECTIONS, whole_scroll
 from operant.types import Action, ActionKind, Button, Point, ScrollUnit, Size
 
-__all__ = ["CARRIES", "parse", "render"]
+__all__ = ["CARRIES", "ENVIRONMENTS", "WAIT_S", "declaration", "parse", "render"]
 
 _NAME = "openai"
+#: How long OpenAI's own runner waits for a ``wait``, which has no duration.
+WAIT_S = 2.0
+#: What the preview's declaration calls the desktop.
+ENVIRONMENTS = ("linux", "ubuntu", "windows", "mac", "browser")
 CARRIES: Mapping[ActionKind, str] = {
     ActionKind.MOVE: "point",
     ActionKind.CLICK: "point! button clicks modifiers",
@@ -28,7 +33,7 @@ CARRIES: Mapping[ActionKind, str] = {
     ActionKind.SCROLL: "point! dx dy unit modifiers",
     ActionKind.KEY: "keys",
     ActionKind.TYPE: "text",
-    ActionKind.WAIT: "",
+    ActionKind.WAIT: "duration!",
     ActionKind.SCREENSHOT: "",
 }
 _TYPES: Mapping[str, ActionKind] = {
@@ -53,9 +58,18 @@ _BUTTON_NAMES = {button: name for name, button in _BUTTONS.items()}
 _ARROWS = {way: f"ARROW{way.upper()}" for way in DIRECTIONS}
 
 
+def declaration(shown: Size | None = None, environment: str = "linux") -> dict[str, Any]:
+    """The entry of a request's ``tools``; with a size that of the retired preview, which Azure still takes."""
+    if shown is None:
+        return {"type": "computer"}
+    choose("environment", environment, dict.fromkeys(ENVIRONMENTS))
+    size = {"display_width": shown.width, "display_height": shown.height}
+    return {"type": "computer_use_preview", **size, "environment": environment}
+
+
 def parse(payload: object, screen: Size) -> list[Action]:
     """The actions of an action object, of a ``computer_call`` item, or of a list of either."""
-    grid = Pixels(screen)
+    grid = Pixels(screen, clamps=True)
     return [action for item in batch(payload) for one in _unwrapped(item) for action in _actions(one, grid)]
 
 
@@ -69,7 +83,7 @@ def _unwrapped(item: object) -> list[object]:
 
 
 def _actions(item: object, grid: Pixels) -> list[Action]:
-    fields = Fields(item, "a computer action")
+    fields = LenientFields(item, "a computer action")
     name = fields.text("type")
     kind = choose("type", name, _TYPES)
     with quoting(item):
@@ -92,15 +106,12 @@ def _holding(action: Action, held: tuple[str, ...]) -> Action:
     return replace(action, modifiers=held)
 
 
-def _keys(fields: Fields) -> tuple[str, ...]:
+def _keys(fields: LenientFields) -> tuple[str, ...]:
     names = fields.take("keys")
-    if names is None or names == []:
-        return ()
-    words = [check_text(name) for name in check_items(names, "keys")]
-    return canonical_keys([word.lower() if len(word) == 1 else word for word in words])
+    return () if names in (None, []) else chord(names)
 
 
-def _action(name: str, kind: ActionKind, fields: Fields, grid: Pixels) -> Action:
+def _action(name: str, kind: ActionKind, fields: LenientFields, grid: Pixels) -> Action:
     match kind:
         case ActionKind.CLICK if name == "double_click":
             return Action.click(_point(fields, grid), clicks=2, screen=grid.size)
@@ -118,26 +129,25 @@ def _action(name: str, kind: ActionKind, fields: Fields, grid: Pixels) -> Action
             return Action.key(*_keys(fields))
         case ActionKind.TYPE:
             return Action.type(fields.text("text"))
+        case ActionKind.WAIT:
+            return Action.wait(WAIT_S)
     return Action(kind)
 
 
-def _point(fields: Fields, grid: Pixels) -> Point:
-    point = point_at(fields, grid)
+def _point(fields: LenientFields, grid: Pixels) -> Point:
+    point = fields.x_and_y(grid)
     if point is None:
         raise malformed("x and y are missing", fields.what)
     return point
 
 
-def _path(fields: Fields, grid: Pixels) -> list[Point]:
-    places = check_items(fields.need("path"), "points")
+def _path(fields: LenientFields, grid: Pixels) -> list[Point]:
+    """The points of a path, each {"x": x, "y": y} or [x, y]."""
+    given = fields.need("path")
+    places = check_items(read_json(given) if isinstance(given, str) else given, "points")
     if len(places) < 2:
         raise malformed("a drag needs at least two points", places)
-    path = []
-    for place in places:
-        x_and_y = Fields(place, "a point of a path")
-        path.append(_point(x_and_y, grid))
-        x_and_y.end()
-    return path
+    return [place(item, grid) for item in places]
 
 
 def render(action: Action, screen: Size) -> dict[str, Any]:
@@ -165,6 +175,8 @@ def render(action: Action, screen: Size) -> dict[str, Any]:
             return {"type": "keypress", "keys": _key_names(action, action.keys)}
         case ActionKind.TYPE:
             return {"type": "type", "text": action.text}
+        case ActionKind.WAIT if action.duration != WAIT_S:
+            refuse(_NAME, action, f"it waits for {WAIT_S:g} s")
     return {"type": action.kind.value}
 
 
