@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Action",
     "ActionKind",
+    "ActionResult",
     "Button",
     "Caret",
     "Difficulty",
@@ -415,6 +416,23 @@ class PastAction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ActionResult:
+    """What became of one action of the agent's last turn."""
+
+    action: Action
+    error: str = ""
+    """Why it was not performed; empty if it was."""
+    skipped: bool = False
+    """Not performed because an earlier action of the turn failed; ``error`` says so."""
+    text: str = ""
+    """What it answered, such as the result of a call."""
+    screen: npt.NDArray[np.uint8] | None = None
+    """What a screenshot action showed: the screen, or its region, at full resolution."""
+    pointer: Point | None = None
+    """Where the pointer was afterwards."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Observation:
     """What an agent sees before it acts."""
 
@@ -434,6 +452,8 @@ class Observation:
     tree: Node | None = None
     error: str | None = None
     """Why the last action was not performed, if it was not."""
+    results: tuple[ActionResult, ...] = ()
+    """What became of the actions of the agent's last turn, in order; empty before the first turn."""
 
     def aimed_at(self, action: Action) -> str:
         """What the thing is called that an action points at; empty if it points at nothing."""

@@ -85,7 +85,7 @@ def test_nothing_that_an_agent_or_a_task_says_becomes_html(
 ) -> None:
     class Evil(Agent):
         def act(self, observation: Observation) -> Decision:
-            return Decision(Action.type(EVIL) if observation.step == 0 else Action.fail(EVIL), EVIL)
+            return Decision((Action.type(EVIL) if observation.step == 0 else Action.fail(EVIL),), EVIL)
 
     evil = replace(tasks[0], id=f"evil/{EVIL}", instruction=EVIL, apps=(EVIL,))
     play(Evil, [evil, tasks[1]])

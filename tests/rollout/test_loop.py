@@ -147,8 +147,8 @@ def misparsed(_: Observation) -> Action:
         (lambda _: Action("click"), "malformed"),  # type: ignore[arg-type]
         (lambda _: Action.key("no-such-key"), "no-such-key"),
         (misparsed, "clik"),
-        (lambda _: Decision(None, "hmm", "not parsed"), "not parsed"),
-        (lambda _: Decision("DONE"), "a str and not an action"),  # type: ignore[arg-type]
+        (lambda _: Decision((), "hmm", "not parsed"), "not parsed"),
+        (lambda _: Decision("DONE"), "a str and not a tuple of actions"),  # type: ignore[arg-type]
     ],
 )
 def test_garbage_is_a_recorded_invalid_step_and_the_episode_goes_on(said: Any, why: str) -> None:
@@ -277,7 +277,7 @@ def test_a_stopped_episode_is_abandoned_and_has_no_result() -> None:
 
 
 def test_what_an_agent_says_and_wants_kept_is_recorded() -> None:
-    decision = Decision(Action.wait(), "I wait", record={"value": 0.5})
+    decision = Decision((Action.wait(),), "I wait", record={"value": 0.5})
     _, kept = play(Says(lambda _: decision))
     assert kept.steps[0].response == "I wait"
     assert kept.steps[0].record == {"value": 0.5}

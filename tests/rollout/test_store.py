@@ -199,7 +199,7 @@ def test_what_an_agent_keeps_may_be_arrays_and_odd_things(tmp_path: Path) -> Non
         "thing": object,
         "nan": float("nan"),
     }
-    play(tmp_path / "a", Sequence(Decision(Action.done(), "said\nthis \ud800", record=record)))
+    play(tmp_path / "a", Sequence(Decision((Action.done(),), "said\nthis \ud800", record=record)))
     (step,) = read_episode(tmp_path / "a").steps
     assert step.record["logp"] == -0.5
     assert step.record["ids"] == [0, 1, 2]

@@ -41,7 +41,7 @@ class Brightest(BatchedAgent):
         height, width = light.shape
         y, x = np.unravel_index(int(light.argmax()), light.shape)
         point = Point((int(x) + 0.5) / width, (int(y) + 0.5) / height)
-        return Decision(Action.click(point), record={"log_prob": -0.5, "value": 0.25})
+        return Decision((Action.click(point),), record={"log_prob": -0.5, "value": 0.25})
 
     def close(self) -> None:
         self.closed = True

@@ -1,4 +1,4 @@
-"""What an agent is: it is given an instruction and observations, and answers with the next action.
+"""What an agent is: it is given an instruction and observations, and answers with the next actions.
 
 An agent sees the instruction and the screen, and nothing of criteria, parameters or the desktop behind the
 screen. ``PrivilegedAgent`` is the exception for oracles, and every episode of one is marked as such. Knows
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
-__all__ = ["Agent", "Decision", "PrivilegedAgent", "TaskView"]
+__all__ = ["Agent", "Decision", "PrivilegedAgent", "TaskView", "Usage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,61 @@ class TaskView:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """An action with what the agent said around it. Agents that have nothing to add return a plain action."""
+class Usage:
+    """What a model used for a turn, an episode or a run: tokens, requests and their price."""
 
-    action: Action | None
-    """None if what the agent said is no action: the step is spent and recorded as invalid."""
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    """The part of the input that the server had read before."""
+    output_tokens: int = 0
+    requests: int = 0
+    cost: float | None = None
+    """US dollars; None if the price is unknown."""
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum. Its cost is unknown if that of either is, unless that one used nothing."""
+        costs = [one.cost for one in (self, other) if one.cost is not None or one.tokens or one.requests]
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.output_tokens + other.output_tokens,
+            self.requests + other.requests,
+            None if not costs or None in costs else sum(cost for cost in costs if cost is not None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A turn of the agent: actions, with what it said around them. One plain action needs no ``Decision``."""
+
+    actions: tuple[Action, ...] = ()
+    """Performed in order until one fails; the agent sees what they led to. Without any, the step is invalid."""
     response: str = ""
     """What the agent said, in its own words."""
     error: str = ""
     """Why there is no action."""
     record: Mapping[str, Any] = field(default_factory=dict)
-    """What learning wants back of this step (values, log-probabilities, token ids); kept in the episode."""
+    """What learning wants back of this turn (values, log-probabilities, token ids); kept in the episode."""
+    usage: Usage | None = None
+    """What the turn used; None for agents that do not count."""
+    end: str = ""
+    """Ends the episode as a failure without an action. The reason: ``refusal``, ``token_limit``, ``safety_check`` ..."""
+    actor: str = ""
+    """Who acted, in a team."""
 
 
 class Agent(ABC):
     """One agent that plays one episode at a time. Subclass it and write ``act``."""
 
     observation_type: str = "screenshot"
-    """In OSWorld's words: ``screenshot``, or ``screenshot_a11y_tree`` to be given the widgets too."""
+    """In OSWorld's words: ``screenshot``, ``a11y_tree``, ``screenshot_a11y_tree`` or ``som`` (marks on widgets). All but
+    the first are given the widgets too."""
+    still_ms: int = 0
+    """What it is shown has been still for so many milliseconds (it is waited for at most 2 s); 0: as desktops settle."""
     fingerprint: str = ""
     """Changes when the agent does, such as a hash of its weights: results of two are never mixed."""
 
@@ -59,7 +96,7 @@ class Agent(ABC):
 
     @abstractmethod
     def act(self, observation: Observation) -> Action | Decision:
-        """The next action; ``InvalidAction`` for one that can't be: the step is spent, that is all."""
+        """The next action or turn; ``InvalidAction`` for one that can't be: the step is spent, that is all."""
 
     def close(self) -> None:  # noqa: B027
         """Let go of everything."""

@@ -124,7 +124,7 @@ class DaggerAgent(PrivilegedAgent):
             chosen = Action.fail("the oracle keeps saying the same")
         else:
             chosen = self._choose(observation, wanted, driven)
-        return Decision(chosen, record={LABEL: to_json(wanted), BY_LEARNER: driven})
+        return Decision((chosen,), record={LABEL: to_json(wanted), BY_LEARNER: driven})
 
     def _choose(self, observation: Observation, wanted: Action, driven: bool) -> Action:
         if not driven or self.learner is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from operant.actions.json_actions import from_json, to_json
@@ -169,21 +169,20 @@ class _Run:
         began = time.perf_counter()
         decision = self._decide(observation)
         decided = time.perf_counter()
-        if decision.action is None:
-            transition = self.environment.reject(decision.error)
-        else:
-            transition = self.environment.step(decision.action)
+        action = decision.actions[0] if decision.actions else None
+        environment = self.environment
+        transition = environment.reject(decision.error) if action is None else environment.step(action)
         done = time.perf_counter()
         invalid = decision.error or transition.info.get("invalid") or None
         self.steps += 1
         self.invalid_steps += invalid is not None
-        self.waits += decision.action is not None and decision.action.kind is ActionKind.WAIT
+        self.waits += action is not None and action.kind is ActionKind.WAIT
         self.agent_s += decided - began
         self.desktop_s += done - decided
         if self.recorder is not None:
             step = Step(
                 self.steps,
-                decision.action,
+                action,
                 response=decision.response,
                 reward=float(transition.reward),
                 done=transition.over,
@@ -202,15 +201,14 @@ class _Run:
         try:
             said = self._ask(self.limits.act_s, self.agent.act, observation)
         except InvalidAction as error:
-            return Decision(None, error=error.message)
-        decision = said if isinstance(said, Decision) else Decision(said)
-        if decision.action is None:
-            why = str(decision.error) or "the agent gave no action"
-            return Decision(None, str(decision.response), why, decision.record)
-        wrong = _what_is_wrong(decision.action)
+            return Decision(error=error.message)
+        decision = said if isinstance(said, Decision) else Decision(() if said is None else (said,))
+        wrong = _what_is_wrong_with_all(decision.actions)
+        if wrong is None and not decision.actions:
+            wrong = str(decision.error) or "the agent gave no action"
         if wrong is not None:
-            return Decision(None, str(decision.response), wrong, decision.record)
-        return Decision(decision.action, str(decision.response), "", decision.record)
+            return replace(decision, actions=(), response=str(decision.response), error=wrong)
+        return replace(decision, response=str(decision.response), error="")
 
     def _ask(self, timeout_s: float, function: Any, *args: Any) -> Any:
         try:
@@ -244,6 +242,14 @@ class _Run:
             time.perf_counter() - self.began,
             self.deadline.lost,
         )
+
+
+def _what_is_wrong_with_all(actions: object) -> str | None:
+    if not isinstance(actions, tuple):
+        return f"the agent returned {_quote(actions)}, a {type(actions).__name__} and not a tuple of actions"
+    if len(actions) > 1:
+        return "the agent returned more than one action"
+    return next((wrong for action in actions if (wrong := _what_is_wrong(action)) is not None), None)
 
 
 def _what_is_wrong(action: object) -> str | None:

@@ -82,7 +82,7 @@ class HierarchicalAgent(BatchedAgent):
         )
         actions = self.policy.to_environment(sampled.actions)
         return [
-            (action, Decision(action, record=_record(sampled, row))) for row, action in enumerate(actions)
+            (action, Decision((action,), record=_record(sampled, row))) for row, action in enumerate(actions)
         ]
 
     def _break_out(self, observation: Observation) -> Decision:

@@ -70,7 +70,7 @@ class VLMAgent(Agent):
         assert self._answers is not None
         assert self._conversation is not None
         if self._waiting:
-            return Decision(self._waiting.popleft(), record={"continued": True})
+            return Decision((self._waiting.popleft(),), record={"continued": True})
         image = as_shown(observation.screen, self._answers.shown)
         prompt = self._conversation.prompt(image, observation)
         future = self.backend.submit(
@@ -82,10 +82,10 @@ class VLMAgent(Agent):
             action, *others = self._answers.parse(answer.text)
         except InvalidAction as error:
             self.turns.append(Turn(prompt, answer, valid=False))
-            return Decision(None, answer.text, error.message, answer.record())
+            return Decision((), answer.text, error.message, answer.record())
         self.turns.append(Turn(prompt, answer))
         self._waiting.extend(others)
-        return Decision(action, answer.text, record=answer.record())
+        return Decision((action,), answer.text, record=answer.record())
 
     def close(self) -> None:
         self._on_close()

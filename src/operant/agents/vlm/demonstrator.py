@@ -70,7 +70,7 @@ class Demonstrator(PrivilegedAgent):
         self._conversation.add(image, observation, text)
         answer = Generation(text, tuple(self.tokens(text)), (), ())
         self.turns.append(Turn(prompt, answer))
-        return Decision(said[0], text, record=answer.record())
+        return Decision((said[0],), text, record=answer.record())
 
     def close(self) -> None:
         self._oracle.close()

@@ -147,7 +147,8 @@ def _answer(said: Action | Decision) -> Prediction:
     confidence = _number(record.get("confidence"))
     if confidence is None and (log_prob := _number(record.get("log_prob"))) is not None:
         confidence = min(1.0, math.exp(min(0.0, log_prob)))
-    return Prediction(said.action, confidence, _number(record.get("value")), said.response, said.error)
+    action = said.actions[0] if said.actions else None
+    return Prediction(action, confidence, _number(record.get("value")), said.response, said.error)
 
 
 def _number(value: Any) -> float | None:
