@@ -38,7 +38,7 @@ WINDOW = Window(1, "a", "a", None, 0, 0, 1, 1, focused=False)
 class Bare(LimitedDesktop):
     """Can do nothing."""
 
-    def settle(self) -> None:
+    def settle(self, still_ms: float = 0.0) -> None:
         raise AssertionError("the set-up went on")
 
 

@@ -22,13 +22,13 @@ class Late(FakeDesktop):
         super().__init__()
         self.looks = looks
 
-    def settle(self) -> StepResult:
+    def settle(self, still_ms: float = 0.0) -> StepResult:
         if self.looks > 0:
             self.looks -= 1
             time.sleep(0.1)  # at work
             if self.looks == 0:
                 self.files.write("made.txt", "")
-        return super().settle()
+        return super().settle(still_ms)
 
 
 @pytest.mark.parametrize("looks", [1, 4])

@@ -145,6 +145,8 @@ def test_what_was_observed_reads_back_as_it_was(tmp_path: Path) -> None:
     assert seen[0].tree is not None
     for one, other in zip(seen, found, strict=False):
         for field in fields(Observation):
+            if field.name == "results":  # not stored: the steps of the turn tell it
+                continue
             assert np.array_equal(getattr(one, field.name), getattr(other, field.name)), field.name
 
 

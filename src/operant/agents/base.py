@@ -8,7 +8,7 @@ nothing of loops, time limits or files: see ``operant.rollout``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +48,25 @@ class Usage:
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
+    @classmethod
+    def total(cls, parts: Iterable[Usage | None]) -> Usage | None:
+        """The sum of those that were counted; None if none was."""
+        counted = [part for part in parts if part is not None]
+        return sum(counted, Usage()) if counted else None
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Usage:
+        """The opposite of ``dataclasses.asdict``."""
+        cost = form.get("cost")
+        counts = {
+            name: int(form.get(name, 0))
+            for name in ("input_tokens", "cached_tokens", "output_tokens", "requests")
+        }
+        return cls(**counts, cost=None if cost is None else float(cost))
+
     def __add__(self, other: Usage) -> Usage:
         """The sum. Its cost is unknown if that of either is, unless that one used nothing."""
-        costs = [one.cost for one in (self, other) if one.cost is not None or one.tokens or one.requests]
+        costs = [one.cost for one in (self, other) if one != Usage()]
         return Usage(
             self.input_tokens + other.input_tokens,
             self.cached_tokens + other.cached_tokens,
@@ -90,6 +106,11 @@ class Agent(ABC):
     """What it is shown has been still for so many milliseconds (it is waited for at most 2 s); 0: as desktops settle."""
     fingerprint: str = ""
     """Changes when the agent does, such as a hash of its weights: results of two are never mixed."""
+
+    @property
+    def sees_widgets(self) -> bool:
+        """Whether it wants the accessibility tree, which takes time to fetch."""
+        return self.observation_type != "screenshot"
 
     def begin(self, task: TaskView) -> None:  # noqa: B027 - most agents have nothing to forget
         """A new episode: forget the last one."""

@@ -61,11 +61,15 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
     console.print(Text(episode.instruction))
     if pictures:
         _show(console, episode, 0)
+    turn = 0
     for step in episode.steps:
         if pause and console.input("[dim]Enter for the next step, q to leave[/] ").strip().lower().startswith(
             "q"
         ):
             return
+        if step.turn != turn:
+            turn = step.turn
+            console.print(Text(f"turn {turn}" + (f", {step.actor}" if step.actor else ""), style="dim"))
         line = Text(f"{step.number:3}. ", style="dim").append(
             describe(step.action, screen), style="not dim bold"
         )
@@ -75,6 +79,10 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
             console.print(Text(f"     invalid: {step.invalid}", style="yellow"))
         if step.response:
             console.print(Text(f"     said: {step.response}", style="dim"))
+        if skipped := step.info.get("skipped"):
+            console.print(
+                Text(f"     {skipped} further actions of the turn were not performed", style="yellow")
+            )
         if pictures:
             _show(console, episode, step.number)
     if episode.outcome is None:

@@ -15,6 +15,7 @@ from operant.types import Monitor, Size
 __all__ = ["PROFILES", "DesktopConfig", "LimitsConfig", "MonitorConfig", "Profile", "SettleConfig"]
 
 LARGEST_SCREEN = 16384
+STILL_LIMIT_MS = 2000.0  # how long a screen that must be still is watched at most
 Profile = Literal["bare", "full"]
 #: What a desktop shows before any program is started: a window manager only, or also panel, menu and icons.
 PROFILES: tuple[Profile, ...] = get_args(Profile)
@@ -43,6 +44,18 @@ class SettleConfig(Config):
     """Pause between typed text and the next key or click: entries with completion swallow what comes sooner."""
     between_clicks_ms: float = Field(120.0, ge=0)
     """Pause between two clicks on one spot, so that they are not taken for a double click."""
+
+    def still(self, still_ms: float) -> SettleConfig:
+        """These settings for a screen that must have been still for so long, within ``STILL_LIMIT_MS``."""
+        if not still_ms:
+            return self
+        return self.model_copy(
+            update={
+                "first_change_ms": max(still_ms, self.first_change_ms),
+                "quiet_ms": max(still_ms, self.quiet_ms),
+                "cap_ms": STILL_LIMIT_MS,
+            }
+        )
 
 
 class LimitsConfig(Config):

@@ -110,10 +110,10 @@ class LocalDesktop(LimitedDesktop):
                 self._panic.check()
             return self._screen.frame()
 
-    def settle(self) -> StepResult:
-        """Wait until the screen is still."""
+    def settle(self, still_ms: float = 0.0) -> StepResult:
+        """Wait until the screen is still; with ``still_ms``, until it was still for so long."""
         with self._use():
-            self.last_step = self._screen.settle(self.config.settle)
+            self.last_step = self._screen.settle(self.config.settle.still(still_ms))
             return self.last_step
 
     def pointer(self) -> tuple[int, int]:

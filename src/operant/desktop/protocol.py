@@ -107,8 +107,8 @@ class Desktop(Protocol):
         """Do it, wait until the screen has settled, and return the frame."""
         ...
 
-    def settle(self) -> StepResult:
-        """Wait until the screen is still and the programs sleep."""
+    def settle(self, still_ms: float = 0.0) -> StepResult:
+        """Wait until the screen is still and the programs sleep; with ``still_ms``, until it was still for so long."""
         ...
 
     def pointer(self) -> tuple[int, int]:

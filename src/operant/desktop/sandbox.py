@@ -253,12 +253,12 @@ class SandboxDesktop:
             self.last_step = seat.perform(action, self.config.settle)
             return seat.frame()
 
-    def settle(self) -> StepResult:
-        """Wait until the screen is still and the programs sleep."""
+    def settle(self, still_ms: float = 0.0) -> StepResult:
+        """Wait until the screen is still and the programs sleep; with ``still_ms``, until it was still for so long."""
         with self._use():
             seat = self._open()
             seat.quiesce()
-            self.last_step = seat.settle(self.config.settle)
+            self.last_step = seat.settle(self.config.settle.still(still_ms))
             return self.last_step
 
     def pointer(self) -> tuple[int, int]:

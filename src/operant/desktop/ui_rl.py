@@ -412,7 +412,7 @@ class UiRlDesktop(LimitedDesktop):
             self._seen()
             return self._line.ask(f"{self._home}/progress", timeout_s=self.timeout_s).check().json()
 
-    def settle(self) -> StepResult:
+    def settle(self, still_ms: float = 0.0) -> StepResult:
         """Servers wait before they answer; there is nothing left to wait for."""
         return self.last_step
 

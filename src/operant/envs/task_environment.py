@@ -53,7 +53,8 @@ class TaskEnvironment:
     """Begin a task on a desktop that is in its initial state, then step until the episode is over.
 
     An episode ends when the agent says so (done, fail, ask, answer) or at the task's step cap. Either way the
-    criteria decide: a state that satisfies them at the end is a success, unless the agent declared failure.
+    criteria decide: a state that satisfies them at the end is a success, unless the agent declared failure. With
+    ``still_ms``, what is shown has been still for so long.
     """
 
     def __init__(
@@ -63,11 +64,13 @@ class TaskEnvironment:
         with_tree: bool = False,
         with_windows: bool = True,
         end_on_success: bool = False,
+        still_ms: int = 0,
     ) -> None:
         self.desktop = desktop
         self.with_tree = with_tree
         self.with_windows = with_windows
         self.end_on_success = end_on_success
+        self.still_ms = still_ms
         self.changed = False
         """Whether the frame after the last action differs from the one that was seen before it."""
         self._task: Task | None = None
@@ -76,6 +79,7 @@ class TaskEnvironment:
         self._last: Action | None = None
         self._history: tuple[PastAction, ...] = ()
         self._seen: Observation | None = None
+        self._frame: npt.NDArray[np.uint8] | None = None
         self._keys: dict[str, None] = {}
         self._buttons: dict[str, None] = {}
 
@@ -91,14 +95,17 @@ class TaskEnvironment:
         if not prepared:
             task.begin(self.desktop)
         self._task, self._over, self._step, self._last = task, False, 0, None
-        self._history, self._seen, self.changed = (), None, False
+        self._history, self._seen, self._frame, self.changed = (), None, None, False
         self._keys.clear()
         self._buttons.clear()
-        return self._observe(self.desktop.frame())
+        return self._observe(self._still_frame())
 
     @typed_failures()
-    def step(self, action: Action) -> Transition:
-        """Do it. What no desktop could perform is a recorded invalid action, not an error."""
+    def step(self, action: Action, *, more: bool = False) -> Transition:
+        """Do it. What no desktop could perform is a recorded invalid action, not an error.
+
+        ``more`` says that the agent's turn goes on if this succeeds: then only the screen is looked at.
+        """
         if self._over:
             raise TaskError("the episode is over", hint="call begin(task) to start another")
         self._step += 1
@@ -110,14 +117,25 @@ class TaskEnvironment:
             self._note_held(action)
         except (InvalidAction, ApplicationHung) as problem:
             frame, error = self.desktop.frame(), problem.message
+        goes_on = more and error is None
+        if self.still_ms and not goes_on and self._step < self.task.max_steps:
+            frame = self._still_frame()
         self._note(action, frame)
         if self._step >= self.task.max_steps:
             return self._end(action, terminated=False, invalid=error)
         if self.end_on_success and (verdict := self.verify()):
             return self._finish(frame, Outcome.SUCCESS, verdict, terminated=True)
-        return Transition(
-            self._observe(frame, error), 0.0, False, False, info={"invalid": error} if error else {}
-        )
+        seen = self._glance(frame) if goes_on else self._observe(frame, error)
+        return Transition(seen, 0.0, False, False, info={"invalid": error} if error else {})
+
+    @typed_failures()
+    def look(self, *, more: bool = False) -> Observation:
+        """The screen as it is when it has settled. No step is spent; ``more`` is as in ``step``."""
+        if self._over:
+            raise TaskError("the episode is over", hint="call begin(task) to start another")
+        self.desktop.settle(self.still_ms)
+        frame = self.desktop.frame()
+        return self._glance(frame) if more else self._observe(frame)
 
     @typed_failures()
     def reject(self, why: str) -> Transition:
@@ -126,7 +144,7 @@ class TaskEnvironment:
             raise TaskError("the episode is over", hint="call begin(task) to start another")
         self._step += 1
         self.changed = False
-        frame = self.desktop.frame()
+        frame = self._still_frame()
         if self._step >= self.task.max_steps:
             return self._end(None, terminated=False, invalid=why)
         return Transition(self._observe(frame, why), 0.0, False, False, info={"invalid": why})
@@ -193,6 +211,11 @@ class TaskEnvironment:
         info = {"why": verdict.why, **({"invalid": invalid} if invalid else {})}
         return Transition(self._observe(frame, invalid), reward, terminated, not terminated, outcome, info)
 
+    def _still_frame(self) -> npt.NDArray[np.uint8]:
+        if self.still_ms:
+            self.desktop.settle(self.still_ms)
+        return self.desktop.frame()
+
     def _observe(self, frame: npt.NDArray[np.uint8], error: str | None = None) -> Observation:
         desktop, task = self.desktop, self.task
         x, y = desktop.pointer()
@@ -210,13 +233,29 @@ class TaskEnvironment:
             tree=desktop.accessibility(lines=True, timeout_s=TREE_S) if self.with_tree else None,
             error=error,
         )
+        self._frame = frame
         return self._seen
+
+    def _glance(self, frame: npt.NDArray[np.uint8]) -> Observation:
+        """The screen without windows and widgets, which take time to fetch: between two actions of a turn."""
+        self._frame = frame
+        return Observation(
+            screen=frame,
+            instruction=self.task.instruction,
+            step=self._step,
+            max_steps=self.task.max_steps,
+            pointer=Point.from_pixel(*self.desktop.pointer(), self.desktop.size),
+            last_action=self._last,
+            history=self._history,
+            held_keys=tuple(self._keys),
+            held_buttons=tuple(self._buttons),
+        )
 
     def _note(self, action: Action, after: npt.NDArray[np.uint8] | None) -> None:
         """Remember what was done, to what, and whether anything came of it."""
         self._last = action
-        seen = self._seen
-        self.changed = seen is not None and after is not None and not same_frame(after, seen.screen)
+        seen, before = self._seen, self._frame
+        self.changed = before is not None and after is not None and not same_frame(after, before)
         self._history += (
             PastAction(action, seen.aimed_at(action) if seen is not None else "", self.changed),
         )

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from operant.agents.base import Usage
 from operant.errors import ResultsError
 from operant.rollout import layout
 from operant.rollout.observations import ObservationFile
@@ -46,6 +47,17 @@ class Step:
     timestamp: str = ""
     screenshot: Path | None = None
     """A picture of the screen after it, where pictures were kept."""
+    turn: int = 0
+    """The agent's answer that it belongs to, from 1; 0 in episodes that were recorded before answers were counted."""
+    actor: str = ""
+    """Who acted, in a team."""
+    usage: Usage | None = None
+    """What the turn used, kept with its last step."""
+
+    @property
+    def looked(self) -> bool:
+        """Whether it only looked, which spends no step of the environment."""
+        return bool(self.info.get("look"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,15 @@ class EpisodeResult:
     total_s: float = 0.0
     agent_lost: bool = False
     """The agent hangs in a call and must not be used again."""
+    turns: int = 0
+    """Answers of the agent; each may hold several actions."""
+    looks: int = 0
+    """Screenshots that the agent asked for; they are recorded, but are no steps."""
+    usage: Usage | None = None
+    """What the agent used; None if it does not count."""
+    end: str = ""
+    """What ended it: the agent's last action (``done``, ``fail``, ``ask``, ``answer``), ``steps``, ``success``, ``timeout``,
+    ``error``, or the agent's own reason such as ``refusal``; empty after an infra or verifier error."""
 
     @property
     def success(self) -> bool:
@@ -130,6 +151,13 @@ class Episode:
     @property
     def why(self) -> str:
         return str(self.header.get("why", ""))
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the agent used; None if it did not count."""
+        if (kept := self.header.get("usage")) is not None:
+            return Usage.from_json(kept)
+        return Usage.total(step.usage for step in self.steps)
 
     @property
     def screenshots(self) -> tuple[Path | None, ...]:

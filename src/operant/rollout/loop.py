@@ -3,6 +3,10 @@
 A bad episode is data, not a crash. Whatever an agent does (raises, returns garbage, points off the screen,
 hangs) ends in a recorded step or a recorded failure; whatever the machine does wrong ends in an infra error,
 which is not the agent's failure and which the caller may try again. Knows nothing of pools, suites or files.
+
+A turn is one answer of the agent. Its actions are performed in order until one fails or the episode is over; the
+agent then sees what became of each (``Observation.results``) and one full observation. Each action that was performed
+or failed is a recorded step. Looking (a screenshot action) is recorded too, but spends no step of the environment.
 """
 
 from __future__ import annotations
@@ -10,11 +14,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from operant.actions.json_actions import from_json, to_json
-from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView
+from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView, Usage
 from operant.errors import (
     AgentTimeout,
     DesktopError,
@@ -23,16 +26,20 @@ from operant.errors import (
     VerifierError,
     is_infra_error,
 )
+from operant.pictures.cut import cut_out
+from operant.rollout.checked import check_decision, what_is_wrong
 from operant.rollout.deadline import Deadline
 from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.recorders import Recorder
-from operant.types import Action, ActionKind, Observation, Outcome, Size, Transition
+from operant.types import Action, ActionKind, ActionResult, Observation, Outcome, Size, Transition
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
 __all__ = ["Environment", "Limits", "StopSignal", "Stopped", "run_episode"]
+
+SKIPPED = "not performed, because an earlier action of the turn failed"
 
 
 class Environment(Protocol):
@@ -42,7 +49,9 @@ class Environment(Protocol):
 
     def begin(self, task: Task, *, prepared: bool = False) -> Observation: ...
 
-    def step(self, action: Action) -> Transition: ...
+    def step(self, action: Action, *, more: bool = False) -> Transition: ...
+
+    def look(self, *, more: bool = False) -> Observation: ...
 
     def reject(self, why: str) -> Transition: ...
 
@@ -57,12 +66,14 @@ class StopSignal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long an agent may take."""
+    """How long an agent may take, and how often it may look."""
 
     act_s: float = 60.0
-    """Seconds for one action."""
+    """Seconds for one answer, which may hold several actions."""
     begin_s: float = 60.0
     """Seconds to get ready for an episode."""
+    looks: int = 20
+    """Screenshot actions between two steps; a further one is an invalid step."""
 
 
 class Stopped(Exception):
@@ -70,7 +81,23 @@ class Stopped(Exception):
 
 
 class _AgentFailed(Exception):
-    """The agent ended the episode by failing itself; carries the sentence that says how."""
+    """The agent ended the episode by failing itself; carries the sentence that says how, and the short reason."""
+
+    def __init__(self, why: str, end: str) -> None:
+        super().__init__(why)
+        self.end = end
+
+
+@dataclass
+class _Turn:
+    """One answer of the agent, while it is carried out."""
+
+    number: int
+    decision: Decision
+    agent_s: float
+    results: list[ActionResult] = field(default_factory=list)
+    recorded: bool = False
+    """Whether a step of it was recorded: the first one carries what was said."""
 
 
 def run_episode(
@@ -126,6 +153,8 @@ class _Run:
         self.stop = stop
         self.began = time.perf_counter()
         self.steps = self.invalid_steps = self.waits = 0
+        self.turns = self.looks = self.looks_in_a_row = self.recorded = 0
+        self.usage: Usage | None = None
         self.agent_s = self.desktop_s = 0.0
 
     def play(self, prepared: bool, seed: int) -> EpisodeResult:
@@ -134,13 +163,14 @@ class _Run:
             self._introduce(observation, seed)
             while True:
                 self._check_stop()
-                transition = self._step(observation)
+                transition, end = self._play_turn(observation)
                 if transition.over:
                     outcome = transition.outcome or Outcome.FAILURE
-                    return self._result(outcome, str(transition.info.get("why", "")), transition.reward)
+                    why = str(transition.info.get("why", ""))
+                    return self._result(outcome, why, transition.reward, end)
                 observation = transition.observation
         except _AgentFailed as failure:
-            return self._result(Outcome.FAILURE, str(failure))
+            return self._result(Outcome.FAILURE, str(failure), end=failure.end)
         except VerifierError as error:
             return self._result(Outcome.VERIFIER_ERROR, error.message)
         except Exception as error:
@@ -165,56 +195,120 @@ class _Run:
             self._ask(self.limits.begin_s, self.agent.attach, self.environment.desktop, self.task)
         self._ask(self.limits.begin_s, self.agent.begin, view)
 
-    def _step(self, observation: Observation) -> Transition:
+    # A turn.
+
+    def _play_turn(self, observation: Observation) -> tuple[Transition, str]:
+        """Carry out the agent's next answer; what it led to, and what ended the episode if it is over."""
+        turn = self._ask_for_turn(observation)
+        decision = turn.decision
+        if decision.end:
+            raise self._ended_by_agent(turn, observation)
+        if not decision.actions:
+            began = time.perf_counter()
+            transition = self.environment.reject(decision.error)
+            self._note(turn, None, transition, began, last=True)
+            return transition, _end_of(transition, None)
+        for index, action in enumerate(decision.actions, 1):
+            if index > 1:
+                self._check_stop()
+            began = time.perf_counter()
+            left = len(decision.actions) - index
+            transition, done = self._do(action, more=left > 0)
+            failed = transition.info.get("invalid")
+            if failed and left:
+                transition = replace(transition, info={**transition.info, "skipped": left})
+            last = transition.over or failed is not None or not left
+            self._note(turn, done, transition, began, last=last)
+            if isinstance(action, Action):
+                turn.results.append(_result_of(action, transition))
+            if last:
+                break
+        turn.results += [
+            ActionResult(action, SKIPPED, skipped=True)
+            for action in decision.actions[index:]
+            if isinstance(action, Action)
+        ]
+        seen = replace(transition.observation, results=tuple(turn.results))
+        return replace(transition, observation=seen), _end_of(transition, done)
+
+    def _ask_for_turn(self, observation: Observation) -> _Turn:
         began = time.perf_counter()
-        decision = self._decide(observation)
-        decided = time.perf_counter()
-        action = decision.actions[0] if decision.actions else None
-        environment = self.environment
-        transition = environment.reject(decision.error) if action is None else environment.step(action)
-        done = time.perf_counter()
-        invalid = decision.error or transition.info.get("invalid") or None
-        self.steps += 1
+        try:
+            decision = check_decision(self._ask(self.limits.act_s, self.agent.act, observation))
+        except InvalidAction as error:
+            decision = Decision(error=error.message)
+        seconds = time.perf_counter() - began
+        self.turns += 1
+        self.agent_s += seconds
+        if decision.usage is not None:
+            self.usage = decision.usage if self.usage is None else self.usage + decision.usage
+        return _Turn(self.turns, decision, seconds)
+
+    def _do(self, action: object, *, more: bool) -> tuple[Transition, Action | None]:
+        """Perform one action of a turn; None in place of it if it is malformed."""
+        wrong = what_is_wrong(action)
+        if wrong is not None or not isinstance(action, Action):
+            return self.environment.reject(wrong or ""), None
+        if action.kind is not ActionKind.SCREENSHOT:
+            return self.environment.step(action, more=more), action
+        if self.looks_in_a_row >= self.limits.looks:
+            why = f"{self.limits.looks} screenshots were taken without a step: act, or end the episode"
+            return self.environment.reject(why), action
+        return Transition(self.environment.look(more=more), 0.0, False, False, info={"look": True}), action
+
+    def _note(
+        self, turn: _Turn, action: Action | None, transition: Transition, began: float, *, last: bool
+    ) -> None:
+        """Count what was done, and record it."""
+        desktop_s = time.perf_counter() - began
+        invalid = transition.info.get("invalid") or None
+        looked = bool(transition.info.get("look"))
+        self.steps += not looked
+        self.looks += looked
+        self.looks_in_a_row = self.looks_in_a_row + 1 if looked else 0
         self.invalid_steps += invalid is not None
         self.waits += action is not None and action.kind is ActionKind.WAIT
-        self.agent_s += decided - began
-        self.desktop_s += done - decided
-        if self.recorder is not None:
-            step = Step(
-                self.steps,
-                action,
-                response=decision.response,
-                reward=float(transition.reward),
-                done=transition.over,
-                invalid=invalid,
-                info=transition.info,
-                agent_ms=(decided - began) * 1000,
-                desktop_ms=(done - decided) * 1000,
-                state=_state(transition.observation),
-                record=decision.record,
-            )
-            self.recorder.step(step, transition.observation)
-        return transition
+        self.desktop_s += desktop_s
+        self._record(turn, action, transition, desktop_s, last=last)
 
-    def _decide(self, observation: Observation) -> Decision:
-        """What the agent says, checked: an action that the environment can be given, or why there is none."""
-        try:
-            said = self._ask(self.limits.act_s, self.agent.act, observation)
-        except InvalidAction as error:
-            return Decision(error=error.message)
-        decision = said if isinstance(said, Decision) else Decision(() if said is None else (said,))
-        wrong = _what_is_wrong_with_all(decision.actions)
-        if wrong is None and not decision.actions:
-            wrong = str(decision.error) or "the agent gave no action"
-        if wrong is not None:
-            return replace(decision, actions=(), response=str(decision.response), error=wrong)
-        return replace(decision, response=str(decision.response), error="")
+    def _record(
+        self, turn: _Turn, action: Action | None, transition: Transition, desktop_s: float, *, last: bool
+    ) -> None:
+        self.recorded += 1
+        first, turn.recorded = not turn.recorded, True
+        if self.recorder is None:
+            return
+        step = Step(
+            self.recorded,
+            action,
+            response=turn.decision.response if first else "",
+            reward=float(transition.reward),
+            done=transition.over,
+            invalid=transition.info.get("invalid") or None,
+            info=transition.info,
+            agent_ms=turn.agent_s * 1000 if first else 0.0,
+            desktop_ms=desktop_s * 1000,
+            state=_state(transition.observation),
+            record=turn.decision.record if first else {},
+            turn=turn.number,
+            actor=turn.decision.actor,
+            usage=turn.decision.usage if last else None,
+        )
+        self.recorder.step(step, transition.observation)
+
+    def _ended_by_agent(self, turn: _Turn, observation: Observation) -> _AgentFailed:
+        """The turn is kept, with what was said and used, although nothing was done."""
+        end = turn.decision.end
+        why = turn.decision.error or f"the agent ended the episode: {end}"
+        info = {"end": end, "why": why}
+        self._record(turn, None, Transition(observation, 0.0, True, False, info=info), 0.0, last=True)
+        return _AgentFailed(why, end)
 
     def _ask(self, timeout_s: float, function: Any, *args: Any) -> Any:
         try:
             return self.deadline.call(timeout_s, function, *args)
         except AgentTimeout as error:
-            raise _AgentFailed(f"agent timeout: {error.message}") from error
+            raise _AgentFailed(f"agent timeout: {error.message}", "timeout") from error
         except (InvalidAction, ModelServerError):
             raise  # a server that is down is the machine's failure, not the agent's
         except BaseException as error:  # whatever foreign code raises, even SystemExit
@@ -222,13 +316,13 @@ class _Run:
                 raise  # it looked behind the screen, and there was no desktop any more
             if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
                 raise  # the user's, while we waited
-            raise _AgentFailed(f"agent error: {type(error).__name__}: {error}") from error
+            raise _AgentFailed(f"agent error: {type(error).__name__}: {error}", "error") from error
 
     def _check_stop(self) -> None:
         if self.stop is not None and self.stop.is_set():
             raise Stopped
 
-    def _result(self, outcome: Outcome, why: str, reward: float = 0.0) -> EpisodeResult:
+    def _result(self, outcome: Outcome, why: str, reward: float = 0.0, end: str = "") -> EpisodeResult:
         return EpisodeResult(
             self.task.id,
             outcome,
@@ -241,36 +335,26 @@ class _Run:
             self.desktop_s,
             time.perf_counter() - self.began,
             self.deadline.lost,
+            self.turns,
+            self.looks,
+            self.usage,
+            end,
         )
 
 
-def _what_is_wrong_with_all(actions: object) -> str | None:
-    if not isinstance(actions, tuple):
-        return f"the agent returned {_quote(actions)}, a {type(actions).__name__} and not a tuple of actions"
-    if len(actions) > 1:
-        return "the agent returned more than one action"
-    return next((wrong for action in actions if (wrong := _what_is_wrong(action)) is not None), None)
+def _result_of(action: Action, transition: Transition) -> ActionResult:
+    seen = transition.observation
+    screen = cut_out(seen.screen, action.region) if transition.info.get("look") else None
+    return ActionResult(action, transition.info.get("invalid") or "", screen=screen, pointer=seen.pointer)
 
 
-def _what_is_wrong(action: object) -> str | None:
-    """Why something is no action; None if it is one. Also finds fields of the wrong type in a real one."""
-    if not isinstance(action, Action):
-        return f"the agent returned {_quote(action)}, a {type(action).__name__} and not an action"
-    try:
-        from_json(to_json(action))
-    except InvalidAction as error:
-        return error.message
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
-        return f"the agent returned a malformed action: {error}"
-    return None
-
-
-def _quote(value: object) -> str:
-    try:
-        text = repr(value)
-    except Exception:  # noqa: BLE001 - foreign code
-        return "something"
-    return text if len(text) <= 80 else text[:77] + "..."
+def _end_of(transition: Transition, action: Action | None) -> str:
+    """What ended the episode: the agent's last action, the criteria, or the step cap; empty while it goes on."""
+    if not transition.over:
+        return ""
+    if transition.truncated:
+        return "steps"
+    return action.kind.value if action is not None and action.kind.terminal else "success"
 
 
 def _state(observation: Observation) -> Mapping[str, Any]:

@@ -22,13 +22,14 @@ import queue
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from operant.actions import render
 from operant.actions.json_actions import from_json, to_json
+from operant.agents.base import Usage
 from operant.atomic_files import write_atomically, write_problem
 from operant.errors import InvalidAction, ResultsError
 from operant.pictures.png import png_bytes
@@ -125,6 +126,10 @@ class EpisodeWriter:
             "steps": result.steps,
             "invalid_steps": result.invalid_steps,
             "waits": result.waits,
+            "turns": result.turns,
+            "looks": result.looks,
+            "end": result.end,
+            **({} if result.usage is None else {"usage": asdict(result.usage)}),
             "actions": [None if step.action is None else to_json(step.action) for step in self._steps],
             "finished": _now().isoformat(),
             "seconds": {"agent": result.agent_s, "desktop": result.desktop_s, "total": result.total_s},
@@ -262,6 +267,9 @@ def _line(step: Step, size: Size) -> dict[str, Any]:
             "desktop_ms": round(step.desktop_ms, 3),
             "state": step.state,
             "record": step.record,
+            "turn": step.turn,
+            **({"actor": step.actor} if step.actor else {}),
+            **({} if step.usage is None else {"usage": asdict(step.usage)}),
         },
     }
 
@@ -376,6 +384,9 @@ def _read_step(line: dict[str, Any], directory: Path) -> Step:
         record=dict(ours["record"]),
         timestamp=str(line["action_timestamp"]),
         screenshot=directory / _base_name(screenshot, directory) if screenshot else None,
+        turn=int(ours.get("turn", 0)),
+        actor=str(ours.get("actor", "")),
+        usage=Usage.from_json(ours["usage"]) if "usage" in ours else None,
     )
 
 

@@ -56,6 +56,7 @@ def mask_observation(observation: Observation, secrets: Sequence[str]) -> Observ
         ),
         tree=None if observation.tree is None else _mask_node(observation.tree, secrets),
         error=None if observation.error is None else mask_text(observation.error, secrets),
+        results=(),  # the steps tell it, masked
     )
 
 

@@ -299,7 +299,7 @@ class FakeDesktop:
         self.last_step = StepResult(changed=changed, settled=True, waited_ms=0.0)
         return self.frame()
 
-    def settle(self) -> StepResult:
+    def settle(self, still_ms: float = 0.0) -> StepResult:
         self._use()
         return self.last_step
 

@@ -162,9 +162,9 @@ class RemoteDesktop:
         """Do it, wait until the screen has settled, and return the frame; ``last_step`` says how it settled."""
         return self._frame("perform", action.duration, action=to_json(action))
 
-    def settle(self) -> StepResult:
-        """Wait until the screen is still and the programs sleep."""
-        self._call("settle")
+    def settle(self, still_ms: float = 0.0) -> StepResult:
+        """Wait until the screen is still and the programs sleep; with ``still_ms``, until it was still for so long."""
+        self._call("settle", **({"still_ms": still_ms} if still_ms else {}))
         return self.last_step
 
     def pointer(self) -> tuple[int, int]:

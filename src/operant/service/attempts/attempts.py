@@ -219,14 +219,14 @@ class _SessionDesktops(Desktops[_AttemptJob]):
         ):
             attempt.session = place.id
             attempt.move(Status.RUNNING)
-            wants_widgets = "a11y" in agent.observation_type
             yield Lent(
                 SharedEnvironment(
                     place,
                     attempt.cancelled,
-                    with_tree=wants_widgets and (not place.live or read_widgets(place) is not None),
+                    with_tree=agent.sees_widgets and (not place.live or read_widgets(place) is not None),
                     secrets=attempt.secrets,
                     pace_s=attempt.pace_s,
+                    still_ms=agent.still_ms,
                 )
             )
 

@@ -28,8 +28,9 @@ class SharedEnvironment(TaskEnvironment):
         with_tree: bool = False,
         secrets: Sequence[str] = (),
         pace_s: float = 0.0,
+        still_ms: int = 0,
     ) -> None:
-        super().__init__(session.desktop, with_tree=with_tree)
+        super().__init__(session.desktop, with_tree=with_tree, still_ms=still_ms)
         self._session = session
         self._cancelled = cancelled
         self._secrets = tuple(secrets)
@@ -43,13 +44,11 @@ class SharedEnvironment(TaskEnvironment):
                 self.desktop.reset(task.profile)
             return super().begin(task, prepared=prepared)
 
-    def step(self, action: Action) -> Transition:
+    def step(self, action: Action, *, more: bool = False) -> Transition:
         session = self._session
         if self._pace_s:
             self._cancelled.wait(self._pace_s)
-        session.wait_for_turn(self._cancelled)
-        if self._cancelled.is_set():
-            raise Stopped
+        self._wait_for_turn()
         told = mask_action(action, self._secrets)
         if not action.kind.terminal:
             try:
@@ -58,6 +57,18 @@ class SharedEnvironment(TaskEnvironment):
                 return self.reject(error.message)
         session.announce(told, "agent")
         with session.exclusive_access():
-            transition = super().step(action)
+            transition = super().step(action, more=more)
             session.keep(transition.observation.screen)
             return transition
+
+    def look(self, *, more: bool = False) -> Observation:
+        self._wait_for_turn()
+        with self._session.exclusive_access():
+            observation = super().look(more=more)
+            self._session.keep(observation.screen)
+            return observation
+
+    def _wait_for_turn(self) -> None:
+        self._session.wait_for_turn(self._cancelled)
+        if self._cancelled.is_set():
+            raise Stopped

@@ -80,8 +80,8 @@ def perform(desktop: Any, *, action: dict[str, Any]) -> Any:
 
 
 @call
-def settle(desktop: Any) -> None:
-    desktop.settle()
+def settle(desktop: Any, *, still_ms: Annotated[float, Field(ge=0, le=60_000)] = 0.0) -> None:
+    desktop.settle(still_ms)
 
 
 @call

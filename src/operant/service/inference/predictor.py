@@ -86,7 +86,7 @@ class AgentPredictor(Predictor):
             self._agent.fingerprint,
             isinstance(self._agent, BatchedAgent),
             isinstance(self._agent, PrivilegedAgent),
-            "a11y" in self._agent.observation_type,
+            self._agent.sees_widgets,
             parameters if isinstance(parameters, int) else None,
             dict(getattr(self._agent, "details", {}) or {}),
         )
