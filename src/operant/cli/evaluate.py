@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+INTERRUPTED = 130  # as after Ctrl-C: there is something left to play
+
 
 @app.command()
 def evaluate(
@@ -59,6 +61,13 @@ def evaluate(
     action_timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that the agent has for an action.")
     ] = 60.0,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="US dollars of this call after which no further episode begins."),
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of this call after which no further episode begins.")
+    ] = None,
     result_dir: Annotated[Path, typer.Option(help="Where episodes go, in OSWorld's layout.")] = Path(
         "results"
     ),
@@ -92,6 +101,7 @@ def evaluate(
         raise typer.BadParameter("name the suite to play; a file of tasks is one, too", param_hint="--suite")
 
     from operant.agents.registry import agent_factory
+    from operant.evaluation.budget import Budget
     from operant.evaluation.evaluation_run import EvaluationRun
     from operant.evaluation.plan import Asked, plan_episodes
     from operant.evaluation.runner import evaluate, settings_of
@@ -110,6 +120,7 @@ def evaluate(
     first = make_agent()
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
     made = [first]
+    budget = None if max_cost is None and max_tokens is None else Budget(max_cost, max_tokens)
     with EvaluationRun.open(result_dir, settings, plan) as run:
         left = len(run.unfinished(plan))
         if left < len(plan):
@@ -124,6 +135,7 @@ def evaluate(
                     config=where.desktop,
                     video=video,
                     on_progress=on_progress,
+                    budget=budget,
                 )
         except KeyboardInterrupt:
             done = len(plan) - len(run.unfinished(plan))
@@ -134,8 +146,16 @@ def evaluate(
         finally:
             for unused in made:
                 unused.close()
+        missing = len(run.unfinished(plan))
         summary = summarise(run, lines_of(run, [Asked.of(task) for task in plan]))
     _deliver(summary, as_json)
+    if budget is not None and missing and (why := budget.exhausted()):
+        typer.echo(
+            f"stopped: {why}; {len(plan) - missing} of {len(plan)} episodes are done; the same command goes on "
+            "from there",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED)
 
 
 def _settings(file: Path | None, **flags: Any) -> EvaluationConfig:

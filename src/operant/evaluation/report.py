@@ -24,6 +24,7 @@ from operant.atomic_files import write_atomically
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.summary import Line, lines_of, summarise
+from operant.evaluation.tables import used_text
 from operant.rollout.episode import Episode, Step
 from operant.types import ActionKind, Size
 
@@ -109,6 +110,8 @@ def _details(summary: Mapping[str, Any]) -> Iterator[str]:
     counts = {name.replace("_", " "): count for name, count in summary["outcomes"].items() if count}
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     yield f'<p class="quiet note">{html.escape(said)}; every rate divides by all episodes asked for</p>'
+    if (used := summary["overall"].get("usage")) is not None:
+        yield f'<p class="quiet note">{html.escape(used_text(used))}</p>'
     for name, key in (("application", "by_app"), ("task", "by_task")):
         rows = [_row(value, rates) for value, rates in summary[key].items()]
         yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows)}</details>"

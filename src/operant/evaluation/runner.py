@@ -16,11 +16,12 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
+from operant.evaluation.budget import Budget
 from operant.evaluation.evaluation_run import EvaluationRun, EvaluationSettings
 from operant.evaluation.plan import Asked
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.job_runner import JobList, JobRunner
-from operant.rollout.loop import Limits
+from operant.rollout.loop import Limits, StopSignal
 from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.rollout.store import EpisodeWriter
 
@@ -67,20 +68,26 @@ def evaluate(
     video: bool = False,
     on_progress: Callable[[Asked, EpisodeResult], None] = lambda asked, result: None,
     desktops: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
+    budget: Budget | None = None,
 ) -> None:
     """Play those of the tasks whose episodes are not there yet.
 
     ``on_progress`` is called for each that has ended, in a worker's thread. Ctrl-C stops at once; what was being played
-    stays readable and is played again next time.
+    stays readable and is played again next time. When the budget is used up, no further episode begins.
     """
     jobs = [_EvaluationJob.of(task) for task in run.unfinished(tasks)]
     if not jobs:
         return
     workers = min(workers, len(jobs))
     prefetch = min((workers + 1) // 2, len(jobs) - workers)
+    if budget is not None:
+        prefetch = 0  # an episode that is prepared is played
 
     def make_recorder(job: _EvaluationJob, agent: Agent) -> EpisodeWriter:
-        failed = [{"why": one.why, "steps": one.steps, "seconds": one.total_s} for one in job.failed_tries]
+        failed = [
+            {"why": one.why, "steps": one.steps, "seconds": one.total_s, **_used(one)}
+            for one in job.failed_tries
+        ]
         about = {**asdict(run.settings), "failed_tries": failed}
         return EpisodeWriter(run.episode_directory(job.asked), about, video=video)
 
@@ -88,6 +95,9 @@ def evaluate(
         if played.error is not None and played.recorder is not None:  # it is on disk whatever happened
             played.recorder.begin(played.job.task)
             played.recorder.end(played.result)
+        if budget is not None:
+            tries = (*played.job.failed_tries, played.result)
+            budget.add(one.usage for one in tries)
         on_progress(played.job.asked, played.result)
 
     with DesktopPool(workers + prefetch, config, ttl_s=LONGEST_EPISODE_S, factory=desktops) as pool:
@@ -98,8 +108,32 @@ def evaluate(
             make_recorder=make_recorder,
             limits=Limits(act_s=run.settings.act_s),
         )
-        runner = JobRunner(JobList(jobs, on_end), player, workers=workers, prefetch=prefetch, name="eval")
+        runner = JobRunner(
+            _BudgetedJobs(jobs, on_end, budget), player, workers=workers, prefetch=prefetch, name="eval"
+        )
         runner.run()
+
+
+def _used(result: EpisodeResult) -> dict[str, Any]:
+    return {} if result.usage is None else {"usage": asdict(result.usage)}
+
+
+class _BudgetedJobs(JobList["_EvaluationJob"]):
+    """Hands out no further job once the budget is used up."""
+
+    def __init__(
+        self,
+        jobs: Sequence[_EvaluationJob],
+        on_end: Callable[[PlayedEpisode[_EvaluationJob]], None],
+        budget: Budget | None,
+    ) -> None:
+        super().__init__(jobs, on_end)
+        self._budget = budget
+
+    def take(self, stop: StopSignal) -> _EvaluationJob | None:
+        if self._budget is not None and self._budget.exhausted():
+            return None
+        return super().take(stop)
 
 
 @dataclass(eq=False)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from operant.agents.base import Usage
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.plan import Asked
@@ -49,7 +50,7 @@ def lines_of(run: EvaluationRun, only: Iterable[Asked] | None = None) -> list[Li
 
 
 def rates(lines: Sequence[Line]) -> dict[str, Any]:
-    """``n, success, low, high, mean_steps, infra_errors``; rates are None where nothing was asked."""
+    """``n, success, low, high, mean_steps, infra_errors, usage``; rates are None where nothing was asked."""
     n, successes = len(lines), sum(line.success for line in lines)
     low, high = wilson(successes, n)
     ended = [line.episode for line in lines if line.episode and line.outcome and line.outcome.is_experience]
@@ -61,7 +62,20 @@ def rates(lines: Sequence[Line]) -> dict[str, Any]:
         "high": high if n else None,
         "mean_steps": sum(steps) / len(steps) if steps else None,
         "infra_errors": sum(line.outcome is Outcome.INFRA_ERROR for line in lines),
+        "usage": None if (used := _usage(lines)) is None else asdict(used),
     }
+
+
+def _usage(lines: Sequence[Line]) -> Usage | None:
+    """What the agent used, tries that were lost included; None if it did not count."""
+    episodes = [line.episode for line in lines if line.episode]
+    lost = (
+        Usage.from_json(one["usage"])
+        for episode in episodes
+        for one in episode.header.get("failed_tries", ())
+        if "usage" in one
+    )
+    return Usage.total([*(episode.usage for episode in episodes), *lost])
 
 
 def summarise(run: EvaluationRun, lines: Sequence[Line]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from operant.evaluation.comparison import Comparison, ComparisonRow
 
-__all__ = ["comparison_tables", "summary_tables"]
+__all__ = ["comparison_tables", "summary_tables", "used_text"]
 
 
 def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterator[Table]:
@@ -33,6 +33,9 @@ def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterato
     notes = [f"{count} {name.replace('_', ' ')}" for name, count in left.items() if count]
     if notes:
         first.caption = f"{' and '.join(notes)}: counted in n, and not as success"
+    if (used := summary["overall"].get("usage")) is not None:
+        said = used_text(used)
+        first.caption = f"{first.caption}; {said}" if first.caption else said
     yield first
     for name, groups in (("application", "by_app"), ("task", "by_task")):
         if summary[groups] and (tasks or name != "task"):
@@ -40,6 +43,15 @@ def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterato
             for key, rates in summary[groups].items():
                 table.add_row(key, *_cells(rates))
             yield table
+
+
+def used_text(used: Mapping[str, Any]) -> str:
+    """Tokens and cost in a line; a price that is not known is said so."""
+    cost = "unknown" if used["cost"] is None else f"${used['cost']:.4f}"
+    return (
+        f"{used['input_tokens']} tokens in ({used['cached_tokens']} cached), {used['output_tokens']} out, "
+        f"{used['requests']} requests, cost {cost}"
+    )
 
 
 def comparison_tables(comparison: Comparison, first: str, second: str) -> Iterator[Table]:

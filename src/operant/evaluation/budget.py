@@ -1,0 +1,37 @@
+"""How much an evaluation may use before it stops: no new episode begins, those under way are played to their end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from operant.agents.base import Usage
+
+__all__ = ["Budget"]
+
+
+class Budget:
+    """Counts what one call of ``operant eval`` uses, tries that were lost included. Safe for threads."""
+
+    def __init__(self, max_cost: float | None = None, max_tokens: int | None = None) -> None:
+        self.max_cost = max_cost
+        self.max_tokens = max_tokens
+        self.spent = Usage()
+        self._lock = threading.Lock()
+
+    def add(self, usages: Iterable[Usage | None]) -> None:
+        used = Usage.total(usages)
+        if used is not None:
+            with self._lock:
+                self.spent += used
+
+    def exhausted(self) -> str:
+        """Why no new episode may begin; empty while one may."""
+        spent = self.spent
+        if self.max_tokens is not None and spent.tokens >= self.max_tokens:
+            return f"{spent.tokens} tokens are used, of {self.max_tokens}"
+        if self.max_cost is None or spent == Usage():
+            return ""
+        if spent.cost is None:
+            return "the cost is unknown, so it can't be kept below --max-cost; --max-tokens needs no prices"
+        return f"${spent.cost:.4f} are spent, of ${self.max_cost:.4f}" if spent.cost >= self.max_cost else ""
