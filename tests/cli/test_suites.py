@@ -202,3 +202,8 @@ def test_clone_learns_only_what_its_suite_holds(tmp_path: Path, operant: Call) -
     operant("demos", "collect", "--suite", "own.yaml", "--only", "note", "--out", "demos", "--episodes", "1")
     _, err = operant("train", "clone", "--suite", "clicks", "--demos", "demos", "--out", "a.pt", code=2)
     assert "no demonstration in demos is of a task of the suite" in err
+
+
+def test_a_check_names_agents_that_it_does_not_know(operant: Call) -> None:
+    _, err = operant("tasks", "check", "--agents", "oracle,orakel", code=2)
+    assert "'orakel' is not one of oracle, noop, done, random" in " ".join(err.replace("│", " ").split())

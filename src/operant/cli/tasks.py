@@ -143,6 +143,10 @@ def check(
     seeds: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 3,
     workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
     only: Annotated[str | None, typer.Option(help="Only templates whose id contains this.")] = None,
+    agents: Annotated[
+        str | None,
+        typer.Option(help="Only these agents, separated by commas.", show_default="oracle,noop,done,random"),
+    ] = None,
     as_json: Json = False,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")] = None,
 ) -> None:
@@ -153,10 +157,13 @@ def check(
     from operant.bench.record import provenance, write_json
     from operant.evaluation.suite_check import AGENTS, Played, check_suite, summarise_check
 
+    playing = list(AGENTS) if agents is None else [name.strip() for name in agents.split(",")]
+    if unknown := [name for name in playing if name not in AGENTS]:
+        raise typer.BadParameter(f"{unknown[0]!r} is not one of {', '.join(AGENTS)}", param_hint="--agents")
     templates = [template for template in _suite(suite) if only is None or only in template.id]
     with Progress(console=Console(stderr=True)) as progress:
         bar = progress.add_task(
-            f"checking {len(templates)} templates", total=len(templates) * seeds * len(AGENTS)
+            f"checking {len(templates)} templates", total=len(templates) * seeds * len(playing)
         )
 
         def on_progress(played: Played) -> None:
@@ -169,7 +176,9 @@ def check(
                 )
             progress.advance(bar)
 
-        played = check_suite(templates, seeds=range(seeds), workers=workers, on_progress=on_progress)
+        played = check_suite(
+            templates, seeds=range(seeds), workers=workers, agents=playing, on_progress=on_progress
+        )
     summary = {"suite": suite, "seeds": seeds, **summarise_check(templates, played)}
     if out is not None:
         write_json(out, {**provenance(), **summary})
