@@ -83,10 +83,10 @@ def measure_experience(progress: Callable[[str], None], roots: Sequence[Path]) -
         "bytes_per_step": round(total / steps),
         "bytes_per_step_by_file": {name: round(size / steps) for name, size in sizes.items()},
         "cache_bytes_per_lesson": round(cached / max(1, count)),
-        "cold_load_s": round(cold, 3),
-        "warm_load_s": round(warm, 3),
-        "npz_load_s": round(npz, 3),
-        "frame_ms": round(_frame_ms(paths), 2),
+        "cold_load_s": round(cold, 6),
+        "warm_load_s": round(warm, 6),
+        "npz_load_s": round(npz, 6),
+        "frame_ms": round(_frame_ms(paths), 3),
     }
 
 
