@@ -33,6 +33,7 @@ AGENTS: dict[str, str] = {
     "oracle": "operant.agents.oracle:OracleAgent",
     "hierarchical": "operant.agents.hierarchical.agent:HierarchicalAgent",
     "vlm": "operant.agents.vlm.agent:load",
+    "team": "operant.agents.team:load",
 }
 
 

@@ -39,7 +39,8 @@ def evaluate(
     agent: Annotated[
         str | None,
         typer.Option(
-            help="hierarchical (or hierarchical:PATH), vlm:PATH, oracle, random, noop, done, fail, or module:factory."
+            help="hierarchical (or hierarchical:PATH), vlm:PATH, team:FILE.yaml, oracle, random, noop, done, fail, or "
+            "module:factory."
         ),
     ] = None,
     checkpoint: Annotated[

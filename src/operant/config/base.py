@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -40,13 +40,18 @@ def differences(theirs: BaseModel, ours: BaseModel, within: str = "") -> list[st
 
 
 def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:
-    first = error.errors()[0]
+    found_errors = error.errors()
+    # A mistyped key is also a missing one; its nearest name is what helps.
+    unknown = (one for one in found_errors if one["type"] == "extra_forbidden")
+    first = next(unknown, found_errors[0])
     where = ".".join(str(part) for part in first["loc"]) or model.__name__
     if first["type"] == "extra_forbidden":
         owner: Any = model
         for part in first["loc"][:-1]:
-            found = owner.model_fields.get(part) if hasattr(owner, "model_fields") else None
-            owner = found.annotation if found else None
+            if not hasattr(owner, "model_fields"):
+                owner = _held_model(owner)  # the part is a key of a dict, or a place in a tuple
+            elif (found := owner.model_fields.get(part)) is not None:
+                owner = found.annotation
         names = list(owner.model_fields) if hasattr(owner, "model_fields") else []
         near = difflib.get_close_matches(str(first["loc"][-1]), names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"valid keys: {', '.join(names)}"
@@ -57,6 +62,11 @@ def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:
     return ConfigError(
         f"{where}: {first['msg'].removeprefix('Value error, ')} (got {given!r})", hint=_nearest(first, given)
     )
+
+
+def _held_model(annotation: Any) -> Any:
+    """The model that a dict or a tuple of models holds, such as ``dict[str, MemberSettings]``."""
+    return next((one for one in get_args(annotation) if hasattr(one, "model_fields")), None)
 
 
 def _nearest(error: Any, given: Any) -> str | None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView, Usage
+from operant.agents.deadline import Deadline
 from operant.errors import (
     AgentTimeout,
     DesktopError,
@@ -28,7 +29,6 @@ from operant.errors import (
 )
 from operant.pictures.cut import cut_out
 from operant.rollout.checked import check_decision, what_is_wrong
-from operant.rollout.deadline import Deadline
 from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.recorders import Recorder
 from operant.types import Action, ActionKind, ActionResult, Observation, Outcome, Size, Transition

@@ -1,0 +1,47 @@
+"""From a YAML file to a team; a wrong key, member or agent is an error before any desktop starts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from operant.agents.base import Agent, PrivilegedAgent
+from operant.agents.registry import agent_factory
+from operant.agents.team.agent import PrivilegedTeam, TeamAgent
+from operant.agents.team.member import Member
+from operant.config.settings import read_yaml
+from operant.config.team import TeamSettings
+from operant.errors import ConfigError
+
+__all__ = ["load", "make_team"]
+
+
+def load(file: str = "", *, device: str | None = None) -> TeamAgent:
+    """The team that a file describes: ``--agent team:FILE.yaml``."""
+    if not file:
+        raise ConfigError("a team needs its file", hint="write team:FILE.yaml, such as team:config/team.yaml")
+    path = Path(file).expanduser()
+    try:
+        settings: TeamSettings = TeamSettings.build(**read_yaml(path))
+    except ConfigError as error:
+        where = "" if str(path) in error.message else f"{path}: "
+        raise ConfigError(where + error.message, hint=error.hint) from error
+    makers = {name: agent_factory(member.agent, device=device) for name, member in settings.members.items()}
+    return make_team(settings, makers)
+
+
+def make_team(settings: TeamSettings, makers: Mapping[str, Callable[[], Agent]]) -> TeamAgent:
+    """A team whose members are made by these, one for each name."""
+    members: dict[str, Member] = {}
+    try:
+        for name, member in settings.members.items():
+            members[name] = Member(name, member, makers[name])
+    except BaseException:
+        for made in members.values():
+            made.close()
+        raise
+    prints = [settings.model_dump_json(), *(one.agent.fingerprint for one in members.values())]
+    fingerprint = hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
+    privileged = any(isinstance(member.agent, PrivilegedAgent) for member in members.values())
+    return (PrivilegedTeam if privileged else TeamAgent)(settings, members, fingerprint)
