@@ -106,10 +106,15 @@ def test_a_fake_evaluation_from_start_to_report(fake: Any, tmp_path: Path) -> No
     assert [one["agent"] for one in summaries] == ["noop", "oracle"]
 
     one, other = ("results/pyautogui/screenshot/" + name for name in ("noop", "oracle"))
-    out, _ = fake("results", "show", one, "--compare", other)
+    out, _ = fake("results", "compare", one, other)
     assert "+100.0" in out
-    (comparison,) = json.loads(fake("results", "show", one, "--compare", other, "--json")[0])
+    assert "0 got worse, 8 got better" in out
+    assert out.splitlines()[-1].endswith(
+        "8 only by the second, 0 by neither; sign test p = 0.00781: a clear difference"
+    )
+    (comparison,) = json.loads(fake("results", "compare", one, other, "--json")[0])
     assert comparison["only_second"] == 8
+    assert fake("results", "compare", one, one)[0].splitlines()[-1].endswith("nothing changed")
 
     episode = find_episodes(tmp_path / other)[0]
     out, _ = fake("replay", episode)
@@ -126,6 +131,40 @@ def test_finished_episodes_are_not_played_again(fake: Any) -> None:
     fake("eval", "--agent", "done", "--suite", "pretend")
     _, err = fake("eval", "--agent", "done", "--suite", "pretend", "--episodes", "2", "--json")
     assert "4 of 8 episodes are there already" in err
+    assert "8/8" in err  # the bar counts from what was there
+
+
+def test_tasks_are_chosen_by_id_by_text_and_by_number(fake: Any) -> None:
+    def played(*flags: str) -> list[str]:
+        out, _ = fake("eval", "--agent", "done", "--suite", "pretend", "--json", *flags)
+        return list(json.loads(out)["by_task"])
+
+    compute, press = "fake/compute-v1", "fake/press-button-v1"
+    assert played("--task", press, "--task", compute) == [compute, press]
+    assert played("--tasks", f"{compute},{press}") == [compute, press]
+    assert played("--only", "press") == [press, "fake/press-in-order-v1"]
+    assert played("--only", "press", "--limit", "1") == [press]
+    _, err = fake("eval", "--agent", "done", "--suite", "pretend", "--only", "pres-s", code=1)
+    assert "no task of the suite 'pretend' has 'pres-s' in its id" in err
+    assert "hint: operant tasks list --suite pretend shows the ids" in err
+
+
+def test_failures_come_first_and_the_summary_last(fake: Any) -> None:
+    out, _ = fake("eval", "--agent", "done", "--suite", "pretend")
+    assert out.index("4 without success") < out.index("application") < out.index("overall")
+    assert "the display shows" in out
+
+
+def test_a_damaged_episode_is_named_and_played_again(fake: Any, tmp_path: Path) -> None:
+    fake("eval", "--agent", "done", "--suite", "pretend")
+    broken = find_episodes(tmp_path / "results")[0] / "episode.json"
+    broken.write_text("{")
+    out, err = fake("results", "show", "results")
+    assert f"damaged: {broken.relative_to(tmp_path)} can't be read" in err
+    assert "damaged" in out
+    _, err = fake("eval", "--agent", "done", "--suite", "pretend")
+    assert f"damaged, and played again: {broken.relative_to(tmp_path)}" in err
+    assert "damaged" not in fake("results", "show", "results")[1]
 
 
 def test_an_agent_of_ones_own_is_found_in_the_current_directory(fake: Any, tmp_path: Path) -> None:
@@ -157,6 +196,7 @@ def test_a_hostile_agent_does_not_stop_the_evaluation(fake: Any, tmp_path: Path)
     assert summary["overall"] | {"low": 0, "high": 0, "mean_steps": 0} == dict.fromkeys(GROUP, 0) | {
         "n": 4,
         "success": 0.0,
+        "usage": None,
     }
     assert summary["outcomes"]["failure"] == 2
     assert summary["outcomes"]["truncated"] == 2
@@ -202,7 +242,7 @@ def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
             1,
             "hint: did you mean 'fake/press-button-v1'?",
         ),
-        (["--agent", "random", "--suite", "pretend", "--difficulty", "hardest"], 2, "EASY, MEDIUM, HARD"),
+        (["--agent", "random", "--suite", "pretend", "--difficulty", "hardest"], 2, "did you mean 'HARD'?"),
         (
             ["--agent", "random", "--suite", "pretend", "--difficulty", "hard"],
             2,
@@ -365,6 +405,7 @@ def test_two_monitors_of_1920x1080(tmp_path: Path) -> None:
     assert json.loads(out)["overall"] | {"low": 0, "high": 0, "mean_steps": 0} == dict.fromkeys(GROUP, 0) | {
         "n": 3,
         "success": 1.0,
+        "usage": None,
     }
     pictures = [path for directory in find_episodes(tmp_path) for path in directory.glob("*.png")]
     assert pictures

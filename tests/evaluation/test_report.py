@@ -21,7 +21,7 @@ from operant.evaluation.comparison import compare, pair_runs
 from operant.evaluation.evaluation_run import find_runs
 from operant.evaluation.report import write_report
 from operant.evaluation.summary import lines_of, summarise
-from operant.evaluation.tables import comparison_tables, summary_tables
+from operant.evaluation.tables import comparison_tables, comparison_words, summary_tables
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Point
 
@@ -123,7 +123,7 @@ def test_actions_can_be_drawn_over_the_frames(play: Play, tasks: list[Task], tmp
     assert "path" not in done
 
 
-def test_a_damaged_or_missing_episode_is_shown_as_missing(
+def test_a_damaged_episode_is_counted_as_missing_and_named(
     play: Play, tasks: list[Task], tmp_path: Path
 ) -> None:
     run = play("oracle", tasks[:2]).run
@@ -133,8 +133,10 @@ def test_a_damaged_or_missing_episode_is_shown_as_missing(
         path.write_bytes(path.read_bytes()[:100])
     (summary,) = write_report(find_runs(tmp_path), tmp_path)
     assert summary["outcomes"]["missing"] == 1
+    assert summary["damaged"][0].startswith(f"{first / 'episode.json'} can't be read")
     damaged, cut = data_of((tmp_path / "report.html").read_text())
-    assert damaged["outcome"] == "missing"
+    assert damaged["outcome"] == "damaged"
+    assert "episode.json" in damaged["why"]
     assert cut["thumbnail"] is None
 
 
@@ -159,7 +161,18 @@ def test_a_comparison_shows_the_change_and_its_interval(
     assert (result.both, result.only_first, result.only_second, result.neither) == (0, 0, 8, 0)
     shown = text_of(comparison_tables(result, "noop", "oracle"))
     assert "+100.0" in shown
-    assert "8 only by the second" in shown
+    assert "0 got worse, 8 got better" in shown
+    assert "8 only by the second" in comparison_words(result)
+    assert "sign test p = 0.00781: a clear difference" in comparison_words(result)
+
+
+def test_failures_come_first_in_the_report(play: Play, tasks: list[Task], tmp_path: Path) -> None:
+    play("oracle", tasks[:2])
+    play("noop", tasks[:2])
+    write_report(find_runs(tmp_path), tmp_path)
+    shown = data_of((tmp_path / "report.html").read_text())
+    assert [one["agent"] for one in shown] == ["noop", "noop", "oracle", "oracle"]
+    assert all(one["why"] for one in shown)
 
 
 def test_runs_are_paired_by_agent_or_refused(play: Play, tasks: list[Task], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operant.evaluation.statistics import difference, wilson
+from operant.evaluation.statistics import difference, sign_test, wilson
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,10 @@ def test_the_difference_of_two_rates_has_newcombes_interval() -> None:
 def test_nothing_is_known_where_nothing_was_played() -> None:
     assert difference((0, 0), (1, 2)) == (0.0, -1.0, 1.0)
     assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_the_sign_test_agrees_with_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for better, worse in ((0, 0), (1, 0), (8, 0), (5, 3), (3, 5), (20, 20), (40, 12)):
+        theirs = stats.binomtest(better, better + worse).pvalue if better + worse else 1.0
+        assert sign_test(better, worse) == pytest.approx(theirs, abs=1e-12)

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from operant.cli.task_flags import Suite
+from operant.cli.task_flags import Only, Suite, TaskIds, task_ids
 
 app = typer.Typer(help="Record demonstrations of the tasks' oracles, to learn from.", no_args_is_help=True)
 
@@ -28,7 +28,8 @@ def collect(
     ],
     suite: Suite = "core",
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
-    only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
+    tasks: TaskIds = None,
+    only: Only = "",
     episodes: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 3,
@@ -43,15 +44,15 @@ def collect(
     from operant.rollout.lessons import LessonView, cache_directory
     from operant.train.tasks import training_templates
 
-    templates = training_templates(suite, difficulty, only, oracle=True)
+    templates = training_templates(suite, difficulty, only, ids=task_ids(tasks) or (), oracle=True)
     # Seeds outside: a collection that is cut off has some of every template.
-    tasks = [template.instance(seed + k, "train") for k in range(episodes) for template in templates]
+    instances = [template.instance(seed + k, "train") for k in range(episodes) for template in templates]
     console = Console(stderr=True)
     columns = (TextColumn("demonstrations"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("", total=len(tasks))
+        bar = progress.add_task("", total=len(instances))
         done = collect_demonstrations(
-            tasks,
+            instances,
             out,
             LessonView(HierarchicalLabeler(), cache_directory()),
             workers=workers,

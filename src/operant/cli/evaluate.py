@@ -22,7 +22,7 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.logs import log_at
-from operant.cli.task_flags import SUITE, TaskIds, task_ids
+from operant.cli.task_flags import SUITE, Limit, Only, TaskIds, task_ids
 
 if TYPE_CHECKING:
     from operant.config.evaluation import EvaluationConfig
@@ -50,6 +50,8 @@ def evaluate(
     suite: Annotated[str | None, typer.Option(help=SUITE)] = None,
     split: Annotated[str, typer.Option(help="Instances to play: heldout or train.")] = "heldout",
     tasks: TaskIds = None,
+    only: Only = "",
+    limit: Limit = None,
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD tasks.")] = None,
     num_workers: Annotated[int, typer.Option(min=1, help="Episodes to play at once.")] = 2,
     max_steps: Annotated[
@@ -88,7 +90,6 @@ def evaluate(
 ) -> None:
     """Play a suite with an agent on sandboxed desktops; the same command goes on after an interruption."""
     agent = _agent(agent, checkpoint)
-    level = _difficulty(difficulty)
     where = _settings(
         config,
         suite=suite,
@@ -108,13 +109,15 @@ def evaluate(
     from operant.evaluation.runner import evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
     from operant.tasks.suites import load_suite, select
+    from operant.train.tasks import parse_difficulty
 
     make_agent = agent_factory(agent, device=where.device)
     plan = plan_episodes(
-        select(load_suite(where.suite), where.tasks, where.suite),
+        select(load_suite(where.suite), where.tasks, where.suite, only=only),
         range(seed, seed + episodes),
         split=split,
-        difficulty=level,
+        difficulty=parse_difficulty(difficulty),
+        limit=limit,
         max_steps=max_steps,
         profile=where.desktop.chosen_profile,
     )
@@ -123,11 +126,15 @@ def evaluate(
     made = [first]
     budget = None if max_cost is None and max_tokens is None else Budget(max_cost, max_tokens)
     with EvaluationRun.open(result_dir, settings, plan) as run:
-        left = len(run.unfinished(plan))
-        if left < len(plan):
-            typer.echo(f"{len(plan) - left} of {len(plan)} episodes are there already", err=True)
+        unfinished = {Asked.of(task) for task in run.unfinished(plan)}
+        there = [line for line in lines_of(run, map(Asked.of, plan)) if line.asked not in unfinished]
+        if there:
+            typer.echo(f"{len(there)} of {len(plan)} episodes are there already", err=True)
+        for line in lines_of(run, map(Asked.of, plan)):
+            if line.damage:
+                typer.echo(f"damaged, and played again: {line.damage}", err=True)
         try:
-            with _progress(left) as on_progress:
+            with _progress(len(plan), len(there), sum(line.success for line in there)) as on_progress:
                 evaluate(
                     run,
                     plan,
@@ -179,21 +186,9 @@ def _agent(agent: str | None, checkpoint: Path | None) -> str:
     return agent_of_checkpoint(checkpoint)
 
 
-def _difficulty(name: str | None) -> Any:
-    from operant.types import Difficulty
-
-    if name is None:
-        return None
-    try:
-        return Difficulty(name.upper())
-    except ValueError:
-        names = ", ".join(level.value for level in Difficulty)
-        raise typer.BadParameter(f"{name!r} is none of {names}", param_hint="--difficulty") from None
-
-
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[Asked, EpisodeResult], None]]:
-    """A bar on stderr, with the success rate so far."""
+def _progress(total: int, ended: int, successes: int) -> Iterator[Callable[[Asked, EpisodeResult], None]]:
+    """A bar on stderr, with the success rate so far. It counts from what was there already."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -206,7 +201,8 @@ def _progress(total: int) -> Iterator[Callable[[Asked, EpisodeResult], None]]:
 
     from operant.types import Outcome
 
-    successes = ended = broken = 0
+    broken = 0
+    rate = f"{successes / ended:.0%} success" if ended else ""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -216,8 +212,8 @@ def _progress(total: int) -> Iterator[Callable[[Asked, EpisodeResult], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=total == 0) as bar:
-        line = bar.add_task("episodes", total=total, rate="")
+    with Progress(*columns, console=Console(stderr=True), disable=total == ended) as bar:
+        line = bar.add_task("episodes", total=total, completed=ended, rate=rate)
 
         def on_progress(asked: Asked, result: EpisodeResult) -> None:
             nonlocal successes, ended, broken

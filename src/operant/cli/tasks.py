@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from operant.cli.task_flags import SUITE, Suite
+from operant.cli.task_flags import SUITE, Limit, Only, Suite, TaskIds, task_ids
 
 if TYPE_CHECKING:
     from operant.tasks.template import Template
@@ -30,16 +30,21 @@ def list_tasks(
     suite: Suite = "core",
     application: Annotated[str | None, typer.Option("--app", help="Only tasks of this application.")] = None,
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
+    only: Only = "",
     as_json: Json = False,
 ) -> None:
     """List the templates of a suite."""
     from rich.console import Console
     from rich.table import Table
 
+    from operant.tasks.suites import select
+    from operant.train.tasks import parse_difficulty
+
+    level = parse_difficulty(difficulty)
     chosen = [
         template
-        for template in _suite(suite)
-        if application in (None, *template.apps) and difficulty in (None, template.difficulty.value)
+        for template in select(_suite(suite), (), suite, only=only)
+        if application in (None, *template.apps) and level in (None, template.difficulty)
     ]
     if as_json:
         typer.echo(json.dumps([_row(template) for template in chosen], indent=2))
@@ -142,7 +147,9 @@ def check(
     suite: Suite = "core",
     seeds: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 3,
     workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
-    only: Annotated[str | None, typer.Option(help="Only templates whose id contains this.")] = None,
+    tasks: TaskIds = None,
+    only: Only = "",
+    limit: Limit = None,
     agents: Annotated[
         str | None,
         typer.Option(help="Only these agents, separated by commas.", show_default="oracle,noop,done,random"),
@@ -156,11 +163,12 @@ def check(
 
     from operant.bench.record import provenance, write_json
     from operant.evaluation.suite_check import AGENTS, Played, check_suite, summarise_check
+    from operant.tasks.suites import select
 
     playing = list(AGENTS) if agents is None else [name.strip() for name in agents.split(",")]
     if unknown := [name for name in playing if name not in AGENTS]:
         raise typer.BadParameter(f"{unknown[0]!r} is not one of {', '.join(AGENTS)}", param_hint="--agents")
-    templates = [template for template in _suite(suite) if only is None or only in template.id]
+    templates = select(_suite(suite), task_ids(tasks) or (), suite, only=only)[:limit]
     with Progress(console=Console(stderr=True)) as progress:
         bar = progress.add_task(
             f"checking {len(templates)} templates", total=len(templates) * seeds * len(playing)

@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 
 from operant.cli.desktop_flags import DesktopProfile, Monitors, Network, Proxy, Screen, desktop_section
 from operant.cli.logs import log_at
-from operant.cli.task_flags import SUITE, Suite, TaskIds, task_ids
+from operant.cli.task_flags import SUITE, Only, Suite, TaskIds, task_ids
 from operant.cli.train_vlm import vlm
 from operant.errors import ConfigError
 
@@ -190,7 +190,8 @@ def dagger(
     ] = 0.5,
     suite: Suite = "core",
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
-    only: Annotated[str, typer.Option(help="Only templates whose id contains this.")] = "",
+    tasks: TaskIds = None,
+    only: Only = "",
     seed: Annotated[int, typer.Option(min=0, help="The first seed of the instances.")] = 10_000,
     workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
     threads: Annotated[int, typer.Option(min=1, help="Processor threads of each process.")] = 1,
@@ -205,7 +206,7 @@ def dagger(
     from operant.train.tasks import training_templates
 
     use_threads(threads)
-    templates = training_templates(suite, difficulty, only, oracle=True)
+    templates = training_templates(suite, difficulty, only, ids=task_ids(tasks) or (), oracle=True)
     learn(
         load_or_make(init_from), suite, templates, demos, out,
         minutes=minutes, learning_rate=learning_rate, beta=beta, first_seed=seed, workers=workers,

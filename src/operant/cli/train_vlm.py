@@ -18,7 +18,7 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.logs import log_at
-from operant.cli.task_flags import SUITE
+from operant.cli.task_flags import SUITE, TaskIds, task_ids
 
 if TYPE_CHECKING:
     from operant.config.vlm_training import VLMTrainingConfig
@@ -32,6 +32,7 @@ def vlm(
     suite: Annotated[
         str | None, typer.Option(help=f"{SUITE} (environment.suite)", show_default="as configured")
     ] = None,
+    tasks: TaskIds = None,
     output: Annotated[Path, typer.Option(help="The run's directory.")] = Path("runs/vlm"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that directory.")] = False,
     dry_run: Annotated[
@@ -71,7 +72,12 @@ def vlm(
 
     overrides = [*(set_ or ()), *_staleness(mode)]
     section = desktop_section(screen, monitors, profile, network, proxy)
-    flags = {"model.device": device, "environment.suite": suite, "desktop": section or None}
+    flags = {
+        "model.device": device,
+        "environment.suite": suite,
+        "environment.tasks": task_ids(tasks),
+        "desktop": section or None,
+    }
     settings = VLMTrainingConfig.load(config, assignments=overrides, flags=flags)
     variables = read_environment(also=[settings.environment.ui_env_token_variable])
     log_at(log_level or variables.get("LOG_LEVEL") or "INFO")

@@ -1,4 +1,4 @@
-"""Two results side by side: rates, their difference with an interval, and the episodes that both played."""
+"""Two results side by side: rates, their difference with an interval, and what became of the episodes of both."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
-from operant.evaluation.statistics import difference
+from operant.evaluation.statistics import difference, sign_test
 from operant.evaluation.summary import Line
 from operant.types import Difficulty
 
-__all__ = ["Comparison", "ComparisonRow", "compare", "pair_runs"]
+__all__ = ["ChangedEpisode", "Comparison", "ComparisonRow", "compare", "pair_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,35 @@ class ComparisonRow:
         return bool(self.first[1] and self.second[1]) and (self.low > 0 or self.high < 0)
 
 
+@dataclass(frozen=True, slots=True)
+class ChangedEpisode:
+    """An episode that one of the two solved and the other did not."""
+
+    task: str
+    seed: int | None
+    better: bool
+    """The second solved it."""
+    why: str
+    """What the criteria found in the episode that is no success."""
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """All groups, and what became of the episodes that both played."""
+    """All groups, and what became of the episodes that both were asked for."""
 
     rows: tuple[ComparisonRow, ...]
+    changed: tuple[ChangedEpisode, ...]
+    """Those that got worse first."""
     both: int
     only_first: int
     only_second: int
     neither: int
+    sign_test: float
+    """How likely chance alone makes the pairs so unequal."""
+
+    @property
+    def pairs(self) -> int:
+        return self.both + self.only_first + self.only_second + self.neither
 
 
 def pair_runs(
@@ -69,17 +89,24 @@ def compare(first: Sequence[Line], second: Sequence[Line]) -> Comparison:
             _count([line for line in lines if _belongs(line, group, name)]) for lines in (first, second)
         ]
         rows.append(ComparisonRow(group, name, counts[0], counts[1], *difference(counts[0], counts[1])))
-    theirs = {line.asked.directory: line.success for line in second}
-    outcomes = Counter(
-        (line.success, theirs[line.asked.directory]) for line in first if line.asked.directory in theirs
-    )
+    theirs = {line.asked.directory: line for line in second}
+    pairs = [(line, theirs[line.asked.directory]) for line in first if line.asked.directory in theirs]
+    outcomes = Counter((one.success, other.success) for one, other in pairs)
+    changed = [_changed(one, other) for one, other in pairs if one.success is not other.success]
     return Comparison(
         tuple(rows),
+        tuple(sorted(changed, key=lambda one: (one.better, one.task, one.seed or 0))),
         outcomes[True, True],
         outcomes[True, False],
         outcomes[False, True],
         outcomes[False, False],
+        sign_test(outcomes[False, True], outcomes[True, False]),
     )
+
+
+def _changed(first: Line, second: Line) -> ChangedEpisode:
+    failed = first if second.success else second
+    return ChangedEpisode(first.asked.task, first.asked.seed, second.success, failed.why)
 
 
 def _groups(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:

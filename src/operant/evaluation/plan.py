@@ -88,12 +88,13 @@ def plan_episodes(
     *,
     split: str = "heldout",
     difficulty: Difficulty | None = None,
+    limit: int | None = None,
     max_steps: int | None = None,
     profile: Profile | None = None,
 ) -> list[Task]:
-    """An instance of every template for every seed, one seed after the other; ``max_steps`` and ``profile`` in place of
-    each task's own."""
-    wanted = [template for template in templates if difficulty in (None, template.difficulty)]
+    """An instance of every template, or of the first ``limit``, for every seed, one seed after the other; ``max_steps``
+    and ``profile`` in place of each task's own."""
+    wanted = [template for template in templates if difficulty in (None, template.difficulty)][:limit]
     if not wanted:
         which = f" of difficulty {difficulty.value}" if difficulty else ""
         raise ConfigError(f"there are no tasks{which} to evaluate")

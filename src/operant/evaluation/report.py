@@ -24,9 +24,9 @@ from operant.atomic_files import write_atomically
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.summary import Line, lines_of, summarise
-from operant.evaluation.tables import used_text
+from operant.evaluation.tables import used_text, worst_first
 from operant.rollout.episode import Episode, Step
-from operant.types import ActionKind, Size
+from operant.types import ActionKind, Outcome, Size
 
 __all__ = ["write_report"]
 
@@ -56,6 +56,7 @@ def _page(
     directory: Path,
 ) -> str:
     data = [_episode(run, line, directory) for run, its in zip(runs, lines, strict=True) for line in its]
+    data.sort(key=lambda one: one["outcome"] == Outcome.SUCCESS.value)  # failures first
     title = "Results of " + ", ".join(summary["agent"] for summary in summaries)
     facts = [time.strftime("%Y-%m-%d %H:%M", time.localtime()), f"{len(data)} episodes asked for"]
     for name, key in (("seeds", "seeds"), ("split", "splits"), ("commit", "commit")):
@@ -113,7 +114,7 @@ def _details(summary: Mapping[str, Any]) -> Iterator[str]:
     if (used := summary["overall"].get("usage")) is not None:
         yield f'<p class="quiet note">{html.escape(used_text(used))}</p>'
     for name, key in (("application", "by_app"), ("task", "by_task")):
-        rows = [_row(value, rates) for value, rates in summary[key].items()]
+        rows = [_row(value, rates) for value, rates in worst_first(summary[key])]
         yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows)}</details>"
 
 
@@ -166,8 +167,8 @@ def _episode(run: EvaluationRun, line: Line, directory: Path) -> dict[str, Any]:
         "difficulty": asked.difficulty.value,
         "apps": list(asked.apps),
         "instruction": episode.instruction if episode else "",
-        "outcome": line.outcome.value if line.outcome else "cut short" if steps else "missing",
-        "why": episode.why if episode else "",
+        "outcome": line.state,
+        "why": line.why,
         "first": _relative(episode.first_screenshot if episode else None, directory),
         "thumbnail": _thumbnail(episode) if episode else None,
         "steps": [

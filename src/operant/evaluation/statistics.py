@@ -1,10 +1,10 @@
-"""Intervals of success rates. Plain arithmetic, checked against scipy by the tests."""
+"""Intervals of success rates, and how likely a difference is chance. Plain arithmetic, checked against scipy by the tests."""
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["difference", "wilson"]
+__all__ = ["difference", "sign_test", "wilson"]
 
 Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 
@@ -36,3 +36,16 @@ def difference(first: tuple[int, int], second: tuple[int, int]) -> tuple[float, 
     low = q - p - math.hypot(q - q_low, p_high - p)
     high = q - p + math.hypot(q_high - q, p - p_low)
     return q - p, max(-1.0, low), min(1.0, high)
+
+
+def sign_test(better: int, worse: int) -> float:
+    """How likely chance alone makes pairs so unequal, in either direction, when only these differ.
+
+    >>> sign_test(8, 0)
+    0.0078125
+    """
+    n = better + worse
+    if n == 0:
+        return 1.0
+    tail = sum(math.comb(n, k) for k in range(min(better, worse) + 1))
+    return min(1.0, math.ldexp(2 * tail, -n))

@@ -28,6 +28,19 @@ class Line:
 
     asked: Asked
     episode: Episode | None
+    damage: str = ""
+    """What is wrong with its file, which is named; then there is no episode."""
+
+    @property
+    def state(self) -> str:
+        """Its outcome, or why it has none: ``cut short``, ``damaged`` or ``missing``."""
+        if self.outcome is not None:
+            return self.outcome.value
+        return "damaged" if self.damage else "cut short" if self.episode else "missing"
+
+    @property
+    def why(self) -> str:
+        return self.episode.why if self.episode else self.damage
 
     @property
     def outcome(self) -> Outcome | None:
@@ -44,8 +57,8 @@ def lines_of(run: EvaluationRun, only: Iterable[Asked] | None = None) -> list[Li
     for asked in run.asked if only is None else only:
         try:
             lines.append(Line(asked, run.episode(asked)))
-        except ResultsError:  # damaged: as good as missing, and so counted
-            lines.append(Line(asked, None))
+        except ResultsError as error:  # as good as missing, and so counted
+            lines.append(Line(asked, None, error.message))
     return lines
 
 
@@ -96,6 +109,8 @@ def summarise(run: EvaluationRun, lines: Sequence[Line]) -> dict[str, Any]:
             for name, unseen in (("seen", False), ("unseen", True))
         },
         "outcomes": {name: counts[name] for name in (*(outcome.value for outcome in Outcome), "missing")},
+        "failures": [_failure(line) for line in lines if not line.success],
+        "damaged": [line.damage for line in lines if line.damage],
         "invalid_steps": sum(header.get("invalid_steps", 0) for header in headers),
         "seeds": sorted({line.asked.seed for line in lines if line.asked.seed is not None}),
         "splits": sorted({line.asked.split for line in lines if line.asked.split is not None}),
@@ -104,6 +119,16 @@ def summarise(run: EvaluationRun, lines: Sequence[Line]) -> dict[str, Any]:
         "privileged": run.settings.privileged,
         "max_steps": run.settings.max_steps,
         "directory": str(run.directory),
+    }
+
+
+def _failure(line: Line) -> dict[str, Any]:
+    return {
+        "task": line.asked.task,
+        "seed": line.asked.seed,
+        "outcome": line.state,
+        "why": line.why,
+        "directory": line.asked.directory,
     }
 
 

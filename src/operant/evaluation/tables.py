@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from operant.evaluation.comparison import Comparison, ComparisonRow
 
-__all__ = ["comparison_tables", "summary_tables", "used_text"]
+__all__ = ["comparison_tables", "comparison_words", "summary_tables", "used_text", "worst_first"]
+
+MOST_FAILURES = 20
 
 
 def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterator[Table]:
-    """By difficulty, by application and by task: n, success, interval, mean steps, infra errors apart."""
+    """What failed, then rates by task, by application and by difficulty, the worst first; the overall rate is the last
+    line."""
+    if tasks and summary["failures"]:
+        yield _failures(summary["failures"])
+    for name, groups in (("task", "by_task"), ("application", "by_app")):
+        if summary[groups] and (tasks or name != "task"):
+            table = _table(None, name)
+            for key, rates in worst_first(summary[groups]):
+                table.add_row(escape(key), *_cells(rates))
+            yield table
     title = f"{summary['agent']}, {_commit(summary['commit'])}, seeds {_seeds(summary['seeds'])}"
     if summary["splits"]:
         title += f", {' and '.join(summary['splits'])}"
@@ -37,12 +49,25 @@ def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterato
         said = used_text(used)
         first.caption = f"{first.caption}; {said}" if first.caption else said
     yield first
-    for name, groups in (("application", "by_app"), ("task", "by_task")):
-        if summary[groups] and (tasks or name != "task"):
-            table = _table(None, name)
-            for key, rates in summary[groups].items():
-                table.add_row(key, *_cells(rates))
-            yield table
+
+
+def worst_first(groups: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Groups of a summary, those with the lowest success first."""
+    return sorted(groups.items(), key=lambda item: (item[1]["success"], item[0]))
+
+
+def _failures(failures: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title=f"{len(failures)} without success", title_justify="left")
+    table.add_column("task", overflow="fold")
+    table.add_column("seed", justify="right")
+    table.add_column("outcome")
+    table.add_column("what was found", overflow="fold")
+    for one in failures[:MOST_FAILURES]:
+        seed = "" if one["seed"] is None else str(one["seed"])
+        table.add_row(escape(one["task"]), seed, one["outcome"].replace("_", " "), escape(one["why"]))
+    if len(failures) > MOST_FAILURES:
+        table.caption = f"the first {MOST_FAILURES}; report.html shows all"
+    return table
 
 
 def used_text(used: Mapping[str, Any]) -> str:
@@ -55,25 +80,50 @@ def used_text(used: Mapping[str, Any]) -> str:
 
 
 def comparison_tables(comparison: Comparison, first: str, second: str) -> Iterator[Table]:
-    """Both rates, what changed and how sure that is."""
-    table = Table(title=f"{first} -> {second}", title_justify="left")
+    """What changed: episodes that got worse, those that got better, rates that differ; the overall rate is last."""
+    if comparison.changed:
+        yield _changed_episodes(comparison)
+    table = Table(title=escape(f"{first} -> {second}"), title_justify="left")
     table.add_column("")
     for column in (first, second, "change", "95 % interval"):
         table.add_column(column, justify="right")
-    group = "overall"
-    for row in comparison.rows:
-        if row.first[1] + row.second[1] == 0:
+    group = ""
+    for row in reversed(comparison.rows):
+        if row.group != "overall" and (row.first == row.second or not (row.first[1] and row.second[1])):
             continue
-        if row.group != group:
+        if group and row.group != group:
             table.add_section()
-            group = row.group
-        table.add_row(row.name, _share(row.first), _share(row.second), *_change(row))
-    both, first_only, second_only = comparison.both, comparison.only_first, comparison.only_second
-    table.caption = (
-        f"of {both + first_only + second_only + comparison.neither} episodes in both: {both} solved by both, "
-        f"{first_only} only by the first, {second_only} only by the second, {comparison.neither} by neither"
-    )
+        group = row.group
+        table.add_row(escape(row.name), _share(row.first), _share(row.second), *_change(row))
     yield table
+
+
+def comparison_words(comparison: Comparison) -> str:
+    """The pairs and the sign test in a sentence."""
+    if not comparison.pairs:
+        return "no episode is in both: play the same tasks and seeds to compare them pair by pair"
+    said = (
+        f"{comparison.pairs} episodes in both: {comparison.both} solved by both, "
+        f"{comparison.only_first} only by the first, {comparison.only_second} only by the second, "
+        f"{comparison.neither} by neither"
+    )
+    if not comparison.changed:
+        return f"{said}; nothing changed"
+    sure = "a clear difference" if comparison.sign_test < 0.05 else "chance alone may do that"
+    return f"{said}; sign test p = {comparison.sign_test:.3g}: {sure}"
+
+
+def _changed_episodes(comparison: Comparison) -> Table:
+    worse, better = comparison.only_first, comparison.only_second
+    table = Table(title=f"{worse} got worse, {better} got better", title_justify="left")
+    table.add_column("")
+    table.add_column("task", overflow="fold")
+    table.add_column("seed", justify="right")
+    table.add_column("what the failed one found", overflow="fold")
+    for one in comparison.changed:
+        mark = "[green]better[/]" if one.better else "[red]worse[/]"
+        table.add_row(mark, escape(one.task), "" if one.seed is None else str(one.seed), escape(one.why))
+    return table
 
 
 def _table(title: str | None, first: str) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
 from operant.errors import ConfigError, TaskError
 from operant.tasks.suites import load_suite, select
@@ -33,7 +34,7 @@ def choose_tasks(config: TrainConfig) -> tuple[Template, ...]:
     return tuple(found)
 
 
-def _named(suite: str, ids: tuple[str, ...]) -> list[Template]:
+def _named(suite: str, ids: Sequence[str]) -> list[Template]:
     every = load_suite(suite)
     hidden = {template.id for template in every if template.unseen}
     for name in ids:
@@ -59,13 +60,18 @@ def parse_difficulty(name: str | None) -> Difficulty | None:
 
 
 def training_templates(
-    suite: str, difficulty: str | None = None, only: str = "", *, oracle: bool = False
+    suite: str,
+    difficulty: str | None = None,
+    only: str = "",
+    *,
+    ids: Sequence[str] = (),
+    oracle: bool = False,
 ) -> list[Template]:
     """Those that may be learned, of a difficulty and with a part of their id where that is asked; with ``oracle``, an
     error if one of them has none."""
     level = parse_difficulty(difficulty)
     found = [
-        one for one in _named(suite, ()) if only in one.id and (level is None or one.difficulty is level)
+        one for one in _named(suite, ids) if only in one.id and (level is None or one.difficulty is level)
     ]
     if not found:
         raise ConfigError("no template is left to learn", hint="unseen ones are never used for training")

@@ -45,7 +45,9 @@ function card(one) {
   text.append(make("span", `badge ${one.outcome}`, words(one.outcome)));
   if (one.steps.length) text.append(make("span", "badge plain", `${one.steps.length} step${one.steps.length === 1 ? "" : "s"}`));
   if (data.some((other) => other.agent !== one.agent)) text.append(make("span", "badge plain", one.agent));
-  text.append(make("div", "said", one.instruction), make("div", "id", name(one)));
+  text.append(make("div", "said", one.instruction));
+  if (one.why && one.outcome !== "success") text.append(make("div", "found", one.why));
+  text.append(make("div", "id", name(one)));
   button.append(text);
   button.onclick = () => open(one);
   return button;

@@ -35,18 +35,21 @@ class Answer(Criterion):
 
     def check(self, world: World) -> Verdict:
         if world.answer is None:
-            return Verdict(False, "the agent reported no answer")
+            return Verdict(False, f"the agent reported no answer, expected {self.text[:80]!r}")
         said = world.answer
         shown = f"the agent reported {said[:80]!r}"
         if len(said) > MAX_ANSWER:
-            return Verdict(False, f"{shown} and {len(said) - 80} more characters")
-        if self.numeric:
-            numbers = _numbers(said)
-            (wanted,) = _numbers(self.text)
-            return Verdict(
-                len(numbers) == 1 and math.isclose(numbers[0], wanted, rel_tol=1e-9, abs_tol=1e-9), shown
-            )
-        return Verdict(self._plain(said) == self._plain(self.text), shown)
+            shown += f" and {len(said) - 80} more characters"
+        elif self._fits(said):
+            return Verdict(True, shown)
+        return Verdict.compared(False, shown, repr(self.text[:80]))
+
+    def _fits(self, said: str) -> bool:
+        if not self.numeric:
+            return self._plain(said) == self._plain(self.text)
+        numbers = _numbers(said)
+        (wanted,) = _numbers(self.text)
+        return len(numbers) == 1 and math.isclose(numbers[0], wanted, rel_tol=1e-9, abs_tol=1e-9)
 
     def _plain(self, text: str) -> str:
         bare = " ".join(text.split()).removesuffix(".").strip(QUOTES + " ").removesuffix(".")

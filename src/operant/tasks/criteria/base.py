@@ -36,6 +36,11 @@ class Verdict:
     holds: bool
     why: str
 
+    @classmethod
+    def compared(cls, holds: bool, found: str, expected: str) -> Verdict:
+        """What was found; where it does not hold, with what was expected beside it."""
+        return cls(holds, found if holds else f"{found}, expected {expected}")
+
     def __bool__(self) -> bool:
         return self.holds
 

@@ -66,7 +66,11 @@ class SpreadsheetCell(FileQuestion):
             found = _ods_cell(Package(data, self.path), column, row, self.sheet)
         else:
             found = _xlsx_cell(Package(data, self.path), self.cell, self.sheet)
-        return Verdict(_same_value(found, self.equals), f"{self.cell} of {self.path} holds {found[:60]!r}")
+        return Verdict.compared(
+            _same_value(found, self.equals),
+            f"{self.cell} of {self.path} holds {found[:60]!r}",
+            repr(str(self.equals)[:60]),
+        )
 
 
 class DocumentText(FileQuestion):
@@ -90,7 +94,8 @@ class DocumentText(FileQuestion):
             holds = _flat(self.contains) in said
         if self.equals is not None:
             holds = holds and said == _flat(self.equals)
-        return Verdict(holds, f"{self.path} says {said[:80]!r}")
+        wanted = self.contains if self.equals is None else self.equals
+        return Verdict.compared(holds, f"{self.path} says {said[:80]!r}", repr(str(wanted)[:80]))
 
     def _text(self, world: World) -> str:
         data = read_file(world, self.path)

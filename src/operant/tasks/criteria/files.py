@@ -72,7 +72,8 @@ class FileContains(FileQuestion):
             content, wanted = content.casefold(), wanted.casefold()
         found = content.count(wanted)
         holds = found > 0 if self.times is None else found == self.times
-        return Verdict(holds, f"{self.path} contains {_quoted(self.text)} {found} times")
+        wanted = "once or more" if self.times is None else f"{self.times} times"
+        return Verdict.compared(holds, f"{self.path} contains {_quoted(self.text)} {found} times", wanted)
 
 
 class FileEquals(FileQuestion):

@@ -59,7 +59,9 @@ class ImageSimilar(FileQuestion):
                 False, f"{self.path} has {picture.width}x{picture.height} pixels, not {width}x{height}"
             )
         score = _similarity(_pixels(picture, self.path), wanted)
-        return Verdict(score >= self.threshold, f"{self.path} is {score:.3f} similar")
+        return Verdict.compared(
+            score >= self.threshold, f"{self.path} is {score:.3f} similar", f"{self.threshold:g} or more"
+        )
 
     def _reference(self) -> Pixels:
         try:
@@ -95,7 +97,11 @@ class ImageSize(FileQuestion):
         _pixels(picture, self.path)  # a header alone is not a picture
         fits = self.width in (None, picture.width) and self.height in (None, picture.height)
         fits = fits and (self.format is None or picture.format == self.format.upper())
-        return Verdict(fits, f"{self.path} is a {picture.format} of {picture.width}x{picture.height} pixels")
+        found = f"{self.path} is a {picture.format} of {picture.width}x{picture.height} pixels"
+        wanted = {"format": self.format, "width": self.width, "height": self.height}
+        return Verdict.compared(
+            fits, found, ", ".join(f"{key} {value}" for key, value in wanted.items() if value is not None)
+        )
 
 
 def _opened(data: bytes, name: str) -> Image.Image:

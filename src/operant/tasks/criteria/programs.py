@@ -74,12 +74,12 @@ class ClipboardEquals(Question):
     def judge(self, world: World) -> Verdict:
         found = world.desktop.clipboard.get()
         if found is None:
-            return Verdict(False, "no text is on the clipboard")
+            return Verdict.compared(False, "no text is on the clipboard", repr(self.text[:60]))
         wanted = self.text
         if self.strip:
             found, wanted = found.strip(), wanted.strip()
         shown = found if len(found) <= 60 else found[:57] + "..."
-        return Verdict(found == wanted, f"the clipboard says {shown!r}")
+        return Verdict.compared(found == wanted, f"the clipboard says {shown!r}", repr(wanted[:60]))
 
 
 class CommandOutput(Question):
@@ -115,4 +115,5 @@ class CommandOutput(Question):
             holds = holds and said.rstrip() == self.equals.rstrip()
         if self.contains is not None:
             holds = holds and self.contains in said
-        return Verdict(holds, why)
+        wanted = self.contains if self.equals is None else self.equals
+        return Verdict.compared(holds, why, f"{str(wanted)[:60]!r} and code 0")

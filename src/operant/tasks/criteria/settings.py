@@ -55,8 +55,8 @@ class Setting(Question):
                 if self.format == "json"
                 else _of_ini(text, self.section, self.key)
             )
-        return Verdict(_same(found, self.equals, typed=self.format == "json" and self.file is not None),
-                       f"{self.key} is {str(found)[:80]!r}")  # fmt: skip
+        holds = _same(found, self.equals, typed=self.format == "json" and self.file is not None)
+        return Verdict.compared(holds, f"{self.key} is {str(found)[:80]!r}", repr(str(self.equals)[:80]))
 
     def _names(self) -> list[str]:
         return [*(self.section.split(".") if self.section else []), *self.key.split(".")]

@@ -65,7 +65,9 @@ class Accessible(Question):
             if self.role in (None, node.role) and self.name in (None, node.name.strip()):
                 alike.append(_describe(node))
         shown = "; ".join(alike[:4]) or "no such widget"
-        return Verdict(False, f"{self.app} shows {shown}")
+        asked = self.model_dump(exclude={"app"}, exclude_none=True)
+        wanted = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in asked.items())
+        return Verdict.compared(False, f"{self.app} shows {shown}", wanted)
 
     def _fits(self, node: Node, window: str) -> bool:
         return (
@@ -95,9 +97,8 @@ class Url(Question):
         for page in pages:
             if page == self.url or (not self.exact and _same_page(urlsplit(self.url), page)):
                 return Verdict(True, f"{page[:200]} is shown")
-        return Verdict(
-            False, f"shown is {', '.join(page[:200] for page in pages)}" if pages else "no page is shown"
-        )
+        shown = f"shown is {', '.join(page[:200] for page in pages)}" if pages else "no page is shown"
+        return Verdict.compared(False, shown, self.url[:200])
 
 
 def _shown_pages(world: World) -> list[str]:

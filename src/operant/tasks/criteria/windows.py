@@ -129,8 +129,14 @@ class WindowGeometry(Question):
         if fitting is not None:
             return Verdict(True, f"there is {_describe(fitting)}")
         if found:
-            return Verdict(False, f"there is {_describe(found[0])}")
+            return Verdict.compared(False, f"there is {_describe(found[0])}", self._wanted())
         return Verdict(False, f"no window {self.title or self.wm_class!r} is open{_open(windows)}")
+
+    def _wanted(self) -> str:
+        asked = self.model_dump(
+            include={"x", "y", "width", "height", "maximized", "minimized"}, exclude_none=True
+        )
+        return ", ".join(f"{name} {value}" for name, value in asked.items())
 
     def _fits(self, window: Window, monitors: tuple[Monitor, ...]) -> bool:
         found = (window.x, window.y, window.width, window.height)

@@ -92,8 +92,8 @@ def merge(loaded: Iterable[tuple[str, Sequence[Template]]]) -> list[Template]:
     return [template for _, (_, template) in sorted(found.items())]
 
 
-def select(templates: Sequence[T], ids: Sequence[str], suite: str) -> list[T]:
-    """Those of these ids, in that order; all where none is named."""
+def select(templates: Sequence[T], ids: Sequence[str], suite: str, *, only: str = "") -> list[T]:
+    """Those of these ids, in that order; all where none is named. ``only`` is a part that their ids must have."""
     by_id = {template.id: template for template in templates}
     for name in ids:
         if name not in by_id:
@@ -106,7 +106,14 @@ def select(templates: Sequence[T], ids: Sequence[str], suite: str) -> list[T]:
                 else f"operant tasks list --suite {suite} shows the ids"
             )
             raise TaskError(f"there is no task {name!r} in the suite {suite!r}", hint=hint)
-    return [by_id[name] for name in ids] if ids else list(templates)
+    named = [by_id[name] for name in ids] if ids else list(templates)
+    found = [template for template in named if only in template.id]
+    if named and not found:
+        raise TaskError(
+            f"no task of the suite {suite!r} has {only!r} in its id",
+            hint=f"operant tasks list --suite {suite} shows the ids",
+        )
+    return found
 
 
 def is_file(part: str) -> bool:
