@@ -152,6 +152,16 @@ def test_the_wheel_evaluates_the_shipped_agent(installed: Installed) -> None:
     assert "100" in told, told
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_wheel_holds_the_samples(installed: Installed) -> None:
+    assert "next: operant tasks check" in installed.run("operant", "init", "samples")
+    written = {path.name for path in (installed.directory / "samples" / "config").iterdir()}
+    assert written == {path.name for path in (ROOT / "config").iterdir()} - {"notes.yaml"}
+    listed = json.loads(installed.run("operant", "tasks", "list", "--suite", "samples/notes.yaml", "--json"))
+    assert [row["id"] for row in listed] == ["notes/write-note-v1"]
+
+
 @pytest.mark.x11
 @pytest.mark.slow
 @pytest.mark.timeout(600)

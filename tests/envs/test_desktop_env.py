@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -25,6 +26,7 @@ from operant.errors import (
     ConfigError,
     DesktopDied,
     DesktopStartError,
+    OperantError,
     SetupFailed,
     TaskError,
     VerifierError,
@@ -63,6 +65,14 @@ class TestContract:
                 observation, info = env.reset(seed=1)
                 assert env.observation_space.contains(observation)
                 assert info["instruction"] == decode_text(observation["instruction"])
+
+    def test_tasks_come_from_a_file(self) -> None:
+        path = Path(__file__).parents[2] / "config" / "notes.yaml"
+        for given in (path, str(path)):
+            with gymnasium.make(operant.envs.ENV_ID, tasks=given, factory=FakeDesktop.factory) as env:
+                assert [task.id for task in env.unwrapped.source.tasks] == ["notes/write-note-v1"]  # type: ignore[attr-defined]
+        with pytest.raises(OperantError, match="no_such"):
+            gymnasium.make(operant.envs.ENV_ID, tasks="no_such.yaml", factory=FakeDesktop.factory)
 
     @pytest.mark.parametrize(
         "options", [{}, {"size": (84, 84)}, {"tree_bytes": 4096}, {"render_mode": "rgb_array"}]

@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "operant.cli.demo",
         "Start a desktop, operate an application in it, show how long each part took.",
     ),
+    "init": ("operant.cli.init", "Write sample configurations and an example suite into a directory."),
     "desktop": ("operant.cli.desktop", "Start desktops, look at them and clean up after crashed ones."),
     "apps": ("operant.cli.apps", "List applications, and check how well any program can be used."),
     "tasks": (

@@ -11,6 +11,7 @@ the verifier failed, and the episode is no experience. The full-size view is in 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -48,9 +49,9 @@ def start_desktop(config: DesktopConfig) -> Desktop:
 class DesktopEnv(gymnasium.Env[Any, Any]):
     """One desktop. It is started at the first reset, and replaced when it fails.
 
-    ``tasks`` (tasks or templates) stands in for suite and difficulty. ``size`` is the size of the observed
-    screen, that of the desktop itself is in ``desktop``. ``reset(options={"task": ..., "task_seed": ...})``
-    asks for one task, by id or as it is.
+    ``tasks`` (tasks, templates, or the path of a file of tasks) stands in for suite and difficulty. ``size`` is
+    the size of the observed screen, that of the desktop itself is in ``desktop``.
+    ``reset(options={"task": ..., "task_seed": ...})`` asks for one task, by id or as it is.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012 - as Gymnasium wants it
@@ -61,7 +62,7 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
         split: str = "train",
         difficulty: str | Difficulty | Sequence[str | Difficulty] | None = None,
         *,
-        tasks: Sequence[Task | Template] | None = None,
+        tasks: Sequence[Task | Template] | str | os.PathLike[str] | None = None,
         unseen: bool = False,
         size: tuple[int, int] = (160, 100),
         action_mode: str = "hybrid",
@@ -75,11 +76,7 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
         factory: DesktopFactory = start_desktop,
         render_mode: str | None = None,
     ) -> None:
-        self.source = (
-            TaskSource.of(suite, split, difficulty, unseen=unseen)
-            if tasks is None
-            else TaskSource(tasks, split)
-        )
+        self.source = TaskSource.of(suite, split, difficulty, tasks=tasks, unseen=unseen)
         self.coding = Coding.of(
             size=size,
             action_mode=action_mode,

@@ -6,6 +6,7 @@ Tasks that are marked unseen are never drawn for training.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -57,10 +58,17 @@ class TaskSource:
         split: str = "train",
         difficulty: str | Difficulty | Sequence[str | Difficulty] | None = None,
         *,
+        tasks: Sequence[Task | Template] | str | os.PathLike[str] | None = None,
         apps: Sequence[str] | None = None,
         unseen: bool = False,
     ) -> TaskSource:
-        """The templates of a suite with those difficulties; the unseen ones only if asked for."""
+        """The templates of a suite with those difficulties; the unseen ones only if asked for.
+
+        ``tasks`` are taken as they are, in place of the suite: a list, or the path of a file of tasks.
+        """
+        if tasks is not None:
+            listed = load_suite(os.fspath(tasks)) if isinstance(tasks, str | os.PathLike) else tasks
+            return cls(listed, split)
         if unseen and split == "train":
             raise TaskError("unseen tasks are never trained on", hint='say split="heldout"')
         wanted = _difficulties(difficulty)

@@ -13,6 +13,7 @@ throw its steps away, and its task is played again. Nothing that fails before an
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
@@ -89,7 +90,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         split: str = "train",
         difficulty: str | Difficulty | Sequence[str | Difficulty] | None = None,
         *,
-        tasks: Sequence[Task | Template] | None = None,
+        tasks: Sequence[Task | Template] | str | os.PathLike[str] | None = None,
         source: Source | None = None,
         unseen: bool = False,
         size: tuple[int, int] = (160, 100),
@@ -111,11 +112,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             raise ConfigError(f"a vector environment of {num_envs} has nothing to step")
         self.num_envs = num_envs
         if source is None:
-            source = (
-                TaskSource.of(suite, split, difficulty, unseen=unseen)
-                if tasks is None
-                else TaskSource(tasks, split)
-            )
+            source = TaskSource.of(suite, split, difficulty, tasks=tasks, unseen=unseen)
         self.coding = Coding.of(
             size=size,
             action_mode=action_mode,
