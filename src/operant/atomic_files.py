@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing", "write_atomically", "write_problem"]
+__all__ = ["is_full_disk", "replacing", "write_atomically", "write_problem"]
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yields where to write a file; it takes the place of ``path`` when the block ends without an error.
+    """Yields where to write a file or a directory; it takes the place of ``path`` when the block ends without an error.
 
     >>> with replacing(Path("weights.pt")) as temporary:  # doctest: +SKIP
     ...     torch.save(weights, temporary)
@@ -28,10 +28,13 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         yield temporary
+        aside = _set_aside(path) if temporary.is_dir() and path.is_dir() else None
         os.replace(temporary, path)
     except BaseException:
         _remove(temporary)
         raise
+    if aside is not None:
+        _remove(aside)
 
 
 def write_atomically(path: Path, content: str | bytes, *, sync: bool = False) -> None:
@@ -46,12 +49,13 @@ def write_atomically(path: Path, content: str | bytes, *, sync: bool = False) ->
 
 def write_problem(path: Path, error: BaseException) -> str:
     """One line that says why a file was not written. A full disk is recognised behind the texts of other libraries."""
-    if _is_full(error):
+    if is_full_disk(error):
         return f"no space left on {path}"
     return f"{path} can't be written: {' '.join(str(error).split()) or type(error).__name__}"
 
 
-def _is_full(error: BaseException | None) -> bool:
+def is_full_disk(error: BaseException | None) -> bool:
+    """Whether there was no space left, or no quota."""
     # PyTorch raises its own error while it handles the OSError; safetensors has it as text only.
     while error is not None:
         if isinstance(error, OSError) and error.errno in _FULL:
@@ -60,6 +64,13 @@ def _is_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def _set_aside(path: Path) -> Path:
+    """A directory can't be replaced by another in one call."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.old")
+    os.replace(path, aside)
+    return aside
 
 
 def _remove(path: Path) -> None:

@@ -209,6 +209,10 @@ class CheckpointError(OperantError):
     """A file that is no checkpoint of this agent, or one that can't be used here."""
 
 
+class NoSpaceLeft(CheckpointError):
+    """The disk is full: a checkpoint was not written; the one before it is whole."""
+
+
 class ClusterError(OperantError):
     """A Ray cluster that can't be started, reached or used, or one that lost too much to go on."""
 

@@ -22,12 +22,8 @@ def export(
 ) -> None:
     """Write the agent of a checkpoint without optimiser and counters, for --agent hierarchical:FILE and serve."""
     from operant.agents.hierarchical.policy import HierarchicalPolicy
-    from operant.errors import CheckpointError
 
     policy = HierarchicalPolicy.from_checkpoint(checkpoint)
-    try:
-        policy.save(out, half=half)
-    except (OSError, RuntimeError) as error:
-        raise CheckpointError(f"{out} can't be written: {error}") from error
+    policy.save(out, half=half)
     before, after = (path.stat().st_size / 1e6 for path in (checkpoint, out))
     typer.echo(f"{out}: {policy.parameter_count} parameters, {after:.1f} MB instead of {before:.1f}")

@@ -1,12 +1,10 @@
 """Checkpoints: everything that a run needs to go on, in one file that is either whole or not there.
 
-``checkpoint_10000.pt`` and so on whenever another 10 000 steps were crossed, ``final_model.pt`` at the end. They are read
-with ``weights_only=True``: a file that was tampered with can hold wrong numbers, but can't run code.
+``checkpoint_10000.pt`` and so on whenever another 10 000 steps were crossed, ``final_model.pt`` at the end.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Mapping
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from operant.agents.checkpoint_files import read_tensors, write_tensors
 from operant.errors import CheckpointError
 
 __all__ = [
@@ -36,34 +35,13 @@ def steps_crossed(before: int, now: int, every: int) -> int | None:
 
 
 def save_checkpoint(path: Path, content: Mapping[str, Any]) -> Path:
-    """Write it beside its place, then move it there."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
-            torch.save({"format": FORMAT, "kind": KIND, **content}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except (OSError, RuntimeError) as error:
-        temporary.unlink(missing_ok=True)
-        raise CheckpointError(f"{path} can't be written: {error}") from error
-    return path
+    """Write it as a whole or not at all; ``NoSpaceLeft`` if the disk is full."""
+    return write_tensors(path, {"format": FORMAT, "kind": KIND, **content})
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
     """What was saved there, on the CPU."""
-    if not path.is_file():
-        raise CheckpointError(f"there is no checkpoint {path}", hint="name a .pt file that training wrote")
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # a damaged file may fail in any way
-        if "weights_only" in str(error) and "GLOBAL" in str(error):
-            raise CheckpointError(
-                f"{path} holds more than numbers and was not loaded: it could run code",
-                hint="load only files that training wrote",
-            ) from error
-        raise _corrupt(path, error) from error
+    content = read_tensors(path, hint="resume from an older checkpoint: remove this one first")
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise CheckpointError(
             f"{path} is not a checkpoint of a training run",
@@ -75,13 +53,6 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
             hint="train on with the version of Operant that wrote it",
         )
     return content
-
-
-def _corrupt(path: Path, error: BaseException) -> CheckpointError:
-    first = (str(error) or type(error).__name__).splitlines()[0][:120]
-    return CheckpointError(
-        f"{path} is damaged: {first}", hint="resume from an older checkpoint: remove this one first"
-    )
 
 
 def newest_checkpoint(directory: Path) -> Path:

@@ -5,6 +5,7 @@ Each is a listener of ``PPOTrainer``: called with the report of every update, cl
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Callable
@@ -13,13 +14,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from loguru import logger
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from operant.atomic_files import is_full_disk, write_problem
 from operant.errors import MissingDependency
 from operant.learn.progress import UpdateReport
 
-__all__ = ["PROGRESS", "ConsoleLog", "ProgressLog", "TensorBoardLog", "lines_of"]
+__all__ = ["PROGRESS", "ConsoleLog", "ProgressLog", "TensorBoardLog", "lines_of", "unless_disk_full"]
 
 #: The file for programs that follow a run.
 PROGRESS = "progress.jsonl"
@@ -77,6 +80,25 @@ class ConsoleLog:
         self._bar.stop()
 
 
+def unless_disk_full(log: Callable[[UpdateReport], None], place: Path) -> Callable[[UpdateReport], None]:
+    """The same log, which a full disk silences with one warning: a run is worth more than its curves."""
+    silent = False
+
+    def tell(report: UpdateReport) -> None:
+        nonlocal silent
+        if silent:
+            return
+        try:
+            log(report)
+        except (OSError, RuntimeError) as error:
+            if not is_full_disk(error):
+                raise
+            silent = True
+            logger.warning("{}: nothing more is logged there", write_problem(place, error))
+
+    return tell
+
+
 class ProgressLog:
     """A line of JSON for each update, for programs that follow the run; a resumed run adds to it."""
 
@@ -108,7 +130,8 @@ class ProgressLog:
         self._file.flush()
 
     def close(self) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # a full disk; what could be written was
+            self._file.close()
 
 
 class TensorBoardLog:
@@ -153,7 +176,8 @@ class TensorBoardLog:
             self._writer.add_text("action_types", ", ".join(self._kinds), report.step)
 
     def close(self) -> None:
-        self._writer.close()
+        with contextlib.suppress(OSError):  # a full disk; what could be written was
+            self._writer.close()
 
 
 def scalars_of(report: UpdateReport) -> dict[str, float]:

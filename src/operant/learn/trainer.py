@@ -20,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -31,7 +31,7 @@ from operant.agents.trainable import TrainablePolicy
 from operant.agents.weights import check_weights
 from operant.config.learning import PPOConfig
 from operant.config.usual import warn_unusual
-from operant.errors import ConfigError, OperantError, TrainingDiverged
+from operant.errors import ConfigError, NoSpaceLeft, OperantError, TrainingDiverged
 from operant.learn.checkpoint import (
     FINAL,
     global_random_state,
@@ -89,6 +89,7 @@ class PPOTrainer:
         watch: Watch | None = None,
         action_names: Sequence[str] = (),
         peers: Peers | None = None,
+        when_disk_full: Literal["stop", "go_on"] = "stop",
         **overrides: Any,
     ) -> None:
         base = config if config is not None else PPOConfig()
@@ -107,6 +108,7 @@ class PPOTrainer:
         self.curriculum = curriculum
         self.save_dir = None if save_dir is None else Path(save_dir)
         self.checkpoint_every = checkpoint_every
+        self.when_disk_full = when_disk_full
         self.seed = seed
         self.listeners = list(listeners)
         self.progress = TrainingProgress()
@@ -241,7 +243,7 @@ class PPOTrainer:
         crossed = steps_crossed(before, self.progress.step, self.checkpoint_every)
         if crossed is None:
             return None
-        saved = self._save(f"checkpoint_{crossed}.pt", self._state())
+        saved = self._save_on_the_way(f"checkpoint_{crossed}.pt")
         if not self.collector.asynchronous and not self.collector.exact and not self.config.overlap:
             self.collector.begin(self._episode_seed())
         return saved
@@ -293,6 +295,16 @@ class PPOTrainer:
             "collector": self.collector.state_dict(),
             "random": global_random_state(),
         }
+
+    def _save_on_the_way(self, name: str) -> Path | None:
+        """A checkpoint that a later one may stand for, if the run is to go on when the disk is full."""
+        try:
+            return self._save(name, self._state())
+        except NoSpaceLeft as error:
+            if self.when_disk_full == "stop":
+                raise
+            logger.warning("{}; the run goes on, and the next checkpoint is tried", error.message)
+            return None
 
     def _save(self, name: str, state: dict[str, Any]) -> Path | None:
         if self.save_dir is None or not self.peers.leads:

@@ -92,6 +92,9 @@ class RunConfig(Config):
     """Where TensorBoard's files, the log and films go."""
     checkpoint_every: int = Field(10_000, ge=1)
     """Steps between checkpoints."""
+    when_disk_full: Literal["stop", "go_on"] = "stop"
+    """What a checkpoint does for which the disk has no space: ends the run, or is left out. Those before it stay whole. The
+    last one of a run is never left out."""
     log_level: str = "INFO"
     """Least level that is logged. The variable LOG_LEVEL goes before the file."""
     visualize: bool = False

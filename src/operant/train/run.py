@@ -63,7 +63,7 @@ def train(
     from operant.learn.curriculum import make_curriculum
     from operant.learn.ddp import join_peers, leave_peers
     from operant.learn.device import pick_device, use_threads
-    from operant.learn.logs import ConsoleLog, ProgressLog, TensorBoardLog
+    from operant.learn.logs import ConsoleLog, ProgressLog, TensorBoardLog, unless_disk_full
     from operant.learn.seeding import seed_everything
     from operant.learn.trainer import PPOTrainer
 
@@ -109,7 +109,8 @@ def train(
             closing.callback(board.close)
             lines = ProgressLog(config.run.log_dir)
             closing.callback(lines.close)
-            listeners += [console, board, lines, _alarm()]
+            kept = [unless_disk_full(log, config.run.log_dir) for log in (board, lines)]
+            listeners += [console, *kept, _alarm()]
             view = closing.enter_context(LiveView(env, config.run.log_dir, film=config.run.visualize))
             watch, listeners = view.watch, [*listeners, view.update]
         trainer = PPOTrainer(
@@ -123,6 +124,7 @@ def train(
             listeners=listeners,
             watch=watch,
             peers=peers,
+            when_disk_full=config.run.when_disk_full,
         )
         return trainer.train(config.training.total_timesteps, resume=checkpoint)
 

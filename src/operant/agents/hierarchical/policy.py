@@ -13,9 +13,6 @@ loads; one that was made with settings keeps to them, and a checkpoint of anothe
 from __future__ import annotations
 
 import hashlib
-import os
-import pickle
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -25,6 +22,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from operant.agents.checkpoint_files import read_tensors, write_tensors
 from operant.agents.hierarchical.choices import Choices
 from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.agents.hierarchical.encoder import Encoded, Encoder
@@ -223,14 +221,7 @@ class HierarchicalPolicy(ImitablePolicy):
 
     def save(self, path: str | Path, *, half: bool = False) -> None:
         """Write it as a whole or not at all; ``half`` the size costs the last digits of the weights."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            torch.save(self.state(half=half), part)
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_tensors(Path(path), self.state(half=half))
 
     @classmethod
     def from_state(cls, state: Any, where: str = "the checkpoint") -> HierarchicalPolicy:
@@ -249,14 +240,14 @@ class HierarchicalPolicy(ImitablePolicy):
         device: str | torch.device = "cpu",
     ) -> HierarchicalPolicy:
         """The policy of a file, ready to act. If ``config`` is given, it must be that of the checkpoint."""
-        state, where = _read(path), str(path)
+        state, where = read_tensors(path), str(path)
         if config is not None:
             _check_settings(_opened(state, where)[0], config, where)
         return cls.from_state(state, where)._moved(device).eval()
 
     def load(self, path: str | Path, *, device: str | torch.device | None = None) -> HierarchicalPolicy:
         """Take over a checkpoint in place, on the device where this policy is; a failure changes nothing."""
-        state, where = _read(path), str(path)
+        state, where = read_tensors(path), str(path)
         config, weights = _opened(state, where)
         if config == self.config.architecture():
             self._take(weights, where)
@@ -290,26 +281,6 @@ class HierarchicalPolicy(ImitablePolicy):
         return digest.hexdigest()[:16]
 
 
-def _read(path: str | Path) -> Any:
-    """Only tensors and plain values are read: a file can't run code."""
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError as error:
-        raise CheckpointError(f"there is no checkpoint {path}") from error
-    except (
-        OSError,
-        RuntimeError,
-        EOFError,
-        ValueError,
-        pickle.UnpicklingError,
-        zipfile.BadZipFile,
-    ) as error:
-        raise CheckpointError(
-            f"{path} can't be read as a checkpoint: {str(error).splitlines()[0][:160]}",
-            hint="it is damaged, or holds more than tensors",
-        ) from error
-
-
 def _opened(state: Any, where: str) -> tuple[HierarchicalConfig, Any]:
     """The settings and the weights of what was read."""
     if isinstance(state, dict) and isinstance(state.get("policy"), dict):
@@ -327,7 +298,8 @@ def _opened(state: Any, where: str) -> tuple[HierarchicalConfig, Any]:
     try:
         config = HierarchicalConfig.model_validate_json(state["config"])
     except (ValueError, KeyError) as error:
-        raise CheckpointError(f"{where} has a configuration that can't be read: {error}") from error
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{where} has a configuration that can't be read: {reason}") from error
     return config, state.get("weights")
 
 

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from operant.agents.checkpoint_files import read_tensors
 from operant.agents.hierarchical.meta_actions import GRID
 from operant.agents.hierarchical.mobile import CLASSIFIER, MEAN, SPREAD, MobileNetwork, screens
 from operant.agents.weights import check_weights
@@ -82,15 +83,17 @@ class MobileVision(nn.Module):
 def load_published(body: MobileNetwork, name: str, path: Path) -> None:
     """ImageNet weights as torchvision publishes them (.pth), or the same names in a .safetensors file."""
     hint = f"the weights that torchvision publishes for {name}"
+    if not path.exists():
+        raise ConfigError(f"encoder.vision_weights: there is no file {path}", hint=hint)
     try:
         if path.suffix == ".safetensors":
             from safetensors.torch import load_file
 
             found: Any = load_file(path)
         else:
-            found = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError as error:
-        raise ConfigError(f"encoder.vision_weights: there is no file {path}", hint=hint) from error
+            found = read_tensors(path, hint=hint)
+    except CheckpointError as error:
+        raise CheckpointError(f"encoder.vision_weights: {error.message}", hint=hint) from error
     except Exception as error:  # a damaged file may fail in any way
         reason = (str(error) or type(error).__name__).splitlines()[0][:120]
         raise CheckpointError(f"encoder.vision_weights: {path} can't be read: {reason}", hint=hint) from error

@@ -6,7 +6,6 @@ a file that was tampered with can't run code.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -17,7 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from operant.errors import CheckpointError
+from operant.agents.checkpoint_files import read_tensors, save_problem, write_tensors
+from operant.atomic_files import is_full_disk, replacing
+from operant.errors import CheckpointError, OperantError
 
 __all__ = ["load_state", "newest", "prune", "write_checkpoint"]
 
@@ -32,21 +33,15 @@ def write_checkpoint(
 ) -> Path:
     """Write ``directory/version_N``; another of the same version is replaced."""
     place = directory / f"version_{version:06d}"
-    temporary = directory / f".version_{version:06d}.{os.getpid()}"
     try:
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        save_model(temporary / MODEL)
-        with open(temporary / STATE, "wb") as file:
-            torch.save({"format": FORMAT, **_tensors(state)}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        if place.exists():
-            shutil.rmtree(place)
-        os.replace(temporary, place)
-    except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise CheckpointError(f"{place} can't be written: {error}") from error
+        with replacing(place) as temporary:
+            temporary.mkdir(parents=True, exist_ok=True)
+            save_model(temporary / MODEL)
+            write_tensors(temporary / STATE, {"format": FORMAT, **_tensors(state)})
+    except Exception as error:  # safetensors has errors of its own, of no type in common
+        if isinstance(error, OperantError) and not is_full_disk(error):
+            raise
+        raise save_problem(place, error) from error
     return place
 
 
@@ -55,13 +50,7 @@ def load_state(checkpoint: Path) -> dict[str, Any]:
     path = checkpoint / STATE
     if not path.is_file():
         raise CheckpointError(f"{checkpoint} is no checkpoint", hint=f"it has no {STATE}")
-    try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # a damaged file may fail in any way
-        raise CheckpointError(
-            f"{path} is damaged: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
-            hint="remove this checkpoint to go on from the one before",
-        ) from error
+    found = read_tensors(path, hint="remove this checkpoint to go on from the one before")
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise CheckpointError(f"{path} is not of format {FORMAT}")
     return found

@@ -7,7 +7,6 @@ line for each episode that ever ended here, for people and for proofs that none 
 from __future__ import annotations
 
 import json
-import os
 import time
 import zipfile
 from collections.abc import Iterable
@@ -20,6 +19,7 @@ from loguru import logger
 from PIL import Image
 
 from operant.agents.vlm.trajectory import Trajectory
+from operant.atomic_files import write_atomically, write_problem
 from operant.errors import ResultsError
 from operant.pictures.png import png_bytes
 
@@ -110,13 +110,10 @@ def encode(trajectory: Trajectory) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    temporary = path.with_name(path.name + ".new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        os.replace(temporary, path)
+        write_atomically(path, data)
     except OSError as error:
-        raise ResultsError(f"{path} can't be written: {error}") from error
+        raise ResultsError(write_problem(path, error)) from error
 
 
 def read_trajectory(path: Path, *, pictures: bool = True) -> Trajectory:
