@@ -82,16 +82,14 @@ VERBS: dict[str, list[str]] = {
     "eval --agent": ["eval", "--suite", "core", "--agent", "hierarchical:{path}", "--result-dir", "{out}"],
     "eval --checkpoint": ["eval", "--suite", "core", "--checkpoint", "{path}", "--result-dir", "{out}"],
     "export": ["export", "{path}", "--out", "{out}/agent.pt"],
-    "hub push": ["hub", "push", "{path}", "a/b", "--dry-run"],
     "train --init-from": ["train", "hierarchical", "--init-from", "{path}", "--save-dir", "{out}", "--log-dir", "{out}"],
     "train --resume": ["train", "hierarchical", "--resume", "--save-dir", "{here}", "--log-dir", "{out}"],
     "train clone": ["train", "clone", "--demos", "{here}", "--out", "{out}/a.pt", "--init-from", "{path}"],
     "train dagger": ["train", "dagger", "--demos", "{here}", "--out", "{out}/a.pt", "--init-from", "{path}"],
-    "serve": ["serve", "--agent", "hierarchical:{path}", "--port", "0", "--data-dir", "{out}"],
-    "serve by name": ["serve", "--agent", "checkpoint_7.pt", "--port", "0", "--data-dir", "{out}", "--checkpoints-dir", "{here}"],
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("broken", ["junk", "empty", "directory"], indirect=True)
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_says_so(
     verb: str, broken: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
