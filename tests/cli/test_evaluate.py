@@ -230,7 +230,7 @@ def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
         (["--suite", "pretend"], 2, "name an agent or a checkpoint"),
         (["--agent", "random", "--checkpoint", __file__, "--suite", "pretend"], 2, "and not both"),
         (["--checkpoint", "nowhere.pt", "--suite", "pretend"], 1, "there is no checkpoint nowhere.pt"),
-        (["--checkpoint", __file__, "--suite", "pretend"], 1, "can't be read as a checkpoint"),
+        (["--checkpoint", __file__, "--suite", "pretend"], 1, "is not a checkpoint"),
         (["--checkpoint", str(HERE), "--suite", "pretend"], 1, "holds no checkpoint"),
         (
             ["--agent", "random", "--suite", "pretend", "--tasks", "tasks.json"],

@@ -43,7 +43,7 @@ def test_the_agent_alone(
     ("source", "out", "said"),
     [
         ("absent.pt", "agent.pt", "there is no checkpoint"),
-        ("noise.pt", "agent.pt", "can't be read as a checkpoint"),
+        ("noise.pt", "agent.pt", "is not a checkpoint"),
         ("final_model.pt", "noise.pt/agent.pt", "can't be written"),
     ],
 )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from operant.errors import CheckpointError
+from operant.errors import CheckpointError, NoSpaceLeft
 from operant.learn.checkpoint import (
     FINAL,
     global_random_state,
@@ -58,7 +58,7 @@ def test_a_failed_write_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CheckpointError, match="No space left"):
+    with pytest.raises(NoSpaceLeft, match=f"no space left on {path}"):
         save_checkpoint(path, {"progress": {"step": 2}})
     assert load_checkpoint(path)["progress"]["step"] == 1
     assert os.listdir(tmp_path) == [FINAL]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
@@ -12,7 +13,7 @@ import pytest
 import torch
 
 from operant.config.learning import CurriculumConfig
-from operant.errors import CheckpointError, ConfigError, DesktopDied, TrainingDiverged
+from operant.errors import CheckpointError, ConfigError, DesktopDied, NoSpaceLeft, TrainingDiverged
 from operant.learn import PPOTrainer
 from operant.learn.checkpoint import load_checkpoint
 from operant.learn.curriculum import make_curriculum
@@ -78,6 +79,29 @@ class TestSaving:
             "final_model.pt",
         ]
         assert load_checkpoint(tmp_path / "final_model.pt")["progress"]["step"] == 320
+
+    @pytest.mark.parametrize("when", ["stop", "go_on"])
+    def test_a_full_disk_stops_the_run_or_not(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+    ) -> None:
+        fsync, calls = os.fsync, []
+
+        def full_once(file: int) -> None:
+            calls.append(file)
+            if len(calls) == 2:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", full_once)
+        training = trainer(tmp_path, checkpoint_every=100, when_disk_full=when)
+        if when == "stop":
+            with pytest.raises(NoSpaceLeft, match=r"no space left on .*checkpoint_200"):
+                training.train(total_timesteps=300)
+        else:
+            training.train(total_timesteps=300)
+            assert {"checkpoint_300.pt", "final_model.pt"} <= set(os.listdir(tmp_path))
+        assert "checkpoint_200.pt" not in os.listdir(tmp_path)
+        assert load_checkpoint(tmp_path / "checkpoint_100.pt")["progress"]["step"] == 128
 
     @pytest.mark.parametrize("whole", [True, False], ids=["saved-mid-episode", "new-episodes"])
     def test_interrupted_and_resumed_is_uninterrupted(self, tmp_path: Path, whole: bool) -> None:

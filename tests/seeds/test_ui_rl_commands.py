@@ -197,7 +197,7 @@ def test_evaluation_of_a_checkpoint_file(tmp_path: Path) -> None:
     assert (summary["overall"]["n"], summary["overall"]["infra_errors"]) == (1, 0)
     (tmp_path / "strange.pt").write_bytes(b"not a checkpoint")
     said = command("eval", "--checkpoint", "strange.pt", "--suite", "eval_tasks.json", code=1, cwd=tmp_path)
-    assert "strange.pt can't be read as a checkpoint" in said
+    assert "strange.pt is not a checkpoint" in said
     assert "Traceback" not in said
 
 

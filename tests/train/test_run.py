@@ -134,7 +134,7 @@ class TestBeforeAnyDesktop:
         config.run.save_dir.mkdir(parents=True)
         (config.run.save_dir / "checkpoint_10.pt").write_bytes(b"")
         self.refused(config, CheckpointError, "of another run")
-        self.refused(config, CheckpointError, "is damaged", resume=True)
+        self.refused(config, CheckpointError, "is empty", resume=True)
 
     def test_nothing_to_resume(self, settings: Settings) -> None:
         self.refused(settings(), CheckpointError, "no checkpoint to go on from", resume=True)
