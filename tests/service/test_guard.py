@@ -72,6 +72,7 @@ def test_with_a_token_nobody_gets_in_without_it(serve: Serve, path: str) -> None
     ):
         said = client.get(path, headers=headers)
         assert (said.status_code, said.json()["code"]) == (401, "unauthorized")
+        assert ("the token is wrong" if headers else "wants a token") in said.text
         assert said.headers["www-authenticate"] == "Bearer"
     assert client.get(path, headers=BEARER).status_code == 200
     client.cookies.set("operant_token", TOKEN)

@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
 
 from operant.service.logs import request_id, set_up_logging
+from operant.testing import FakeDesktop
 
 DOCKER = Path(__file__).parents[2] / "docker"
 RULES = DOCKER / "prometheus" / "rules.yml"
@@ -50,6 +52,22 @@ def test_a_machine_without_desktops_is_not_ready_and_says_why(serve: Serve) -> N
     refused = client.post("/api/v1/sessions", json={})
     assert (refused.status_code, refused.json()["code"]) == (503, "sandbox_unavailable")
     assert client.get("/health").status_code == 200
+
+
+def test_a_service_that_starts_is_no_server_error(serve: Serve) -> None:
+    go = threading.Event()
+
+    def slow(config: Any) -> Any:
+        assert go.wait(60.0)
+        return FakeDesktop.factory(config)
+
+    client = serve(desktops=slow, wait=False)
+    try:
+        said = client.get("/ready")
+        assert (said.status_code, said.json()["why"]) == (425, "starting")
+    finally:
+        go.set()
+    assert wait_for(lambda: client.get("/ready").status_code == 200)
 
 
 def test_the_summary_counts_and_is_reset(serve: Serve) -> None:

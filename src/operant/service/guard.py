@@ -130,8 +130,10 @@ class Guard:
             if self.config.token is None:
                 self._check_local(scope, headers)
             elif not _is_open(scope) and not self._has_token(scope, headers):
+                given = "authorization" in headers or COOKIE in HTTPConnection(scope).cookies
                 raise Unauthorized(
-                    "this service wants a token", hint="Authorization: Bearer <token>, or sign in at /login"
+                    "the token is wrong" if given else "this service wants a token",
+                    hint="Authorization: Bearer <token>, or sign in at /login",
                 )
             length = headers.get("content-length", "0")
             if not length.isdigit() or int(length) > self.config.max_body_bytes:

@@ -26,11 +26,13 @@ async def health() -> Health:
     return Health(version=__version__)
 
 
-@router.get("/ready", response_model=Readiness, responses={503: {"model": Readiness}})
+@router.get(
+    "/ready", response_model=Readiness, responses={425: {"model": Readiness}, 503: {"model": Readiness}}
+)
 async def ready(runtime: RuntimeDep, response: Response) -> Readiness:
-    """A model is loaded and a desktop has come up; 503 until then."""
+    """A model is loaded and a desktop has come up. 425 while the service starts; 503 if it could not."""
     if not runtime.ready:
-        response.status_code = 503
+        response.status_code = 503 if runtime.failure else 425
     return Readiness(
         ready=runtime.ready,
         model=runtime.models.current.info.name if runtime.models.loaded else None,
