@@ -30,6 +30,8 @@ class TaskView:
     screen: Size
     seed: int = 0
     """For agents that draw: the same number for the same episode of an evaluation, on any machine."""
+    sandboxed: bool = True
+    """Whether nothing is at stake there. On a live screen, a model's safety check ends the episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,9 @@ class Agent(ABC):
     def sees_widgets(self) -> bool:
         """Whether it wants the accessibility tree, which takes time to fetch."""
         return self.observation_type != "screenshot"
+
+    def preflight(self) -> None:  # noqa: B027 - most agents need nothing that may be missing
+        """Check what episodes will need, such as a server and a key, before any desktop starts; typed errors."""
 
     def begin(self, task: TaskView) -> None:  # noqa: B027 - most agents have nothing to forget
         """A new episode: forget the last one."""

@@ -23,6 +23,8 @@ __all__ = ["AGENTS", "GROUP", "agent_factory", "agent_names", "checked_device", 
 #: The entry-point group of packages that bring agents.
 GROUP = "operant.agents"
 FORM = "module:factory"
+#: What makes the agent of a YAML file.
+HOSTED_FILE = "operant.agents.hosted:from_file"
 
 #: name -> "module:factory", imported when it is asked for
 AGENTS: dict[str, str] = {
@@ -34,6 +36,9 @@ AGENTS: dict[str, str] = {
     "hierarchical": "operant.agents.hierarchical.agent:HierarchicalAgent",
     "vlm": "operant.agents.vlm.agent:load",
     "team": "operant.agents.team:load",
+    "anthropic": "operant.agents.hosted:anthropic_agent",
+    "openai": "operant.agents.hosted:openai_agent",
+    "chat": "operant.agents.hosted:chat_agent",
 }
 
 
@@ -42,6 +47,8 @@ def agent_factory(name: str, *, device: str | None = None) -> Callable[[], Agent
 
     The device goes to factories with a parameter of that name; the others have no network.
     """
+    if name.endswith((".yaml", ".yml")) and ":" not in name:
+        return lambda: _make(name, _import(name, EntryPoint(name, HOSTED_FILE, GROUP)), (name,), {})
     first, colon, argument = name.partition(":")
     entry = find(first, GROUP, AGENTS)
     if entry is None and not colon:

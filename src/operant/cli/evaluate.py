@@ -39,8 +39,8 @@ def evaluate(
     agent: Annotated[
         str | None,
         typer.Option(
-            help="hierarchical (or hierarchical:PATH), vlm:PATH, team:FILE.yaml, oracle, random, noop, done, fail, or "
-            "module:factory."
+            help="hierarchical (or hierarchical:PATH), vlm:PATH, anthropic:MODEL, openai:MODEL, chat:MODEL, FILE.yaml, "
+            "team:FILE.yaml, oracle, random, noop, done, fail, or module:factory."
         ),
     ] = None,
     checkpoint: Annotated[
@@ -122,6 +122,7 @@ def evaluate(
         profile=where.desktop.chosen_profile,
     )
     first = make_agent()
+    first.preflight()
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
     made = [first]
     budget = None if max_cost is None and max_tokens is None else Budget(max_cost, max_tokens)

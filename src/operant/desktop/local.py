@@ -39,6 +39,8 @@ class LocalDesktop(LimitedDesktop):
     ...     frame = desktop.perform(Action.type("Hello"))              # logged, not typed
     """
 
+    live = True  # not a sandbox: what happens here is real
+
     def __init__(
         self,
         config: LocalConfig | None = None,

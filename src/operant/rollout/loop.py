@@ -190,7 +190,8 @@ class _Run:
 
     def _introduce(self, observation: Observation, seed: int) -> None:
         height, width = observation.screen.shape[:2]
-        view = TaskView(self.task.instruction, self.task.max_steps, Size(width, height), seed)
+        sandboxed = not getattr(self.environment.desktop, "live", False)
+        view = TaskView(self.task.instruction, self.task.max_steps, Size(width, height), seed, sandboxed)
         if isinstance(self.agent, PrivilegedAgent):
             self._ask(self.limits.begin_s, self.agent.attach, self.environment.desktop, self.task)
         self._ask(self.limits.begin_s, self.agent.begin, view)

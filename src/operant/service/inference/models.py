@@ -24,7 +24,7 @@ __all__ = ["Model", "Models"]
 CHECKPOINTS = ("*.pt", "*.safetensors")
 MOST_LISTED = 1000
 MOST_DEEP = 4
-NEED_AN_ARGUMENT = frozenset({"vlm", "chat"})
+NEED_AN_ARGUMENT = frozenset({"vlm", "team", "anthropic", "openai", "chat"})
 STAND_IN = "random"  # needs nothing that may be missing
 
 

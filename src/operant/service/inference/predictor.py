@@ -79,6 +79,7 @@ class AgentPredictor(Predictor):
     def __init__(self, name: str, make: Callable[[], Agent], agent_name: str | None = None) -> None:
         self._make = make
         self._agent = make()
+        self._agent.preflight()
         parameters = getattr(self._agent, "parameter_count", None)
         self.info = ModelInfo(
             name,

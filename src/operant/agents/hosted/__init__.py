@@ -1,0 +1,78 @@
+"""Agents behind the APIs of vendors, and of any server that speaks one of them (extra ``hosted``).
+
+Names: ``anthropic:MODEL``, ``openai:MODEL``, ``chat:MODEL``, or a YAML file with ``HostedSettings``. Keys come
+from the environment only.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+from operant.agents.hosted.agent import HostedAgent
+from operant.agents.hosted.base import Dialogue
+from operant.config.hosted import HostedSettings
+from operant.config.settings import read_environment, read_yaml
+from operant.errors import ConfigError, MissingDependency
+
+__all__ = ["VENDORS", "HostedAgent", "anthropic_agent", "chat_agent", "from_file", "make", "openai_agent"]
+
+#: vendor -> the module and the class of its adapter
+VENDORS: dict[str, tuple[str, str]] = {
+    "anthropic": ("operant.agents.hosted.anthropic", "AnthropicDialogue"),
+    "openai": ("operant.agents.hosted.openai", "OpenAIDialogue"),
+    "chat": ("operant.agents.hosted.chat", "ChatDialogue"),
+}
+
+
+def make(settings: HostedSettings) -> HostedAgent:
+    """The agent; a key that is missing is an error now, before any desktop starts."""
+    module, name = VENDORS[settings.vendor]
+    try:
+        adapter: type[Dialogue] = getattr(import_module(module), name)
+    except ImportError as error:
+        raise MissingDependency(
+            f"agents of {settings.vendor} need a package: {error.name}", hint="pip install 'operant[hosted]'"
+        ) from error
+    given = read_environment()
+    key = next((given[variable] for variable in adapter.key_variables if variable in given), "")
+    if not key and adapter.needs_key:
+        raise ConfigError(
+            f"{settings.vendor}:{settings.model} needs a key",
+            hint=f"set the environment variable {adapter.key_variables[0]}",
+        )
+    return HostedAgent(settings, adapter(settings, key.strip()))
+
+
+def from_file(path: str) -> HostedAgent:
+    """The agent of a YAML file. One with a key in it is refused."""
+    for name in read_yaml(Path(path)):
+        if "key" in str(name).lower() or "token" in str(name).lower().replace("max_tokens", ""):
+            raise ConfigError(
+                f"{path}: keys do not belong into files", hint="set the vendor's environment variable"
+            )
+    return make(HostedSettings.load(Path(path), environ={}))
+
+
+def _named(vendor: str, model: str) -> HostedAgent:
+    if not model:
+        raise ConfigError(f"the agent {vendor} needs a model", hint=f"{vendor}:MODEL, or a YAML file")
+    if os.path.isfile(model) and model.endswith((".yaml", ".yml")):
+        return from_file(model)
+    return make(HostedSettings.build(vendor=vendor, model=model))
+
+
+def anthropic_agent(model: str = "") -> HostedAgent:
+    """``anthropic:MODEL``"""
+    return _named("anthropic", model)
+
+
+def openai_agent(model: str = "") -> HostedAgent:
+    """``openai:MODEL``"""
+    return _named("openai", model)
+
+
+def chat_agent(model: str = "") -> HostedAgent:
+    """``chat:MODEL``"""
+    return _named("chat", model)

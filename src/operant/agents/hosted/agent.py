@@ -1,0 +1,171 @@
+"""The agent in front of a vendor's API: shows the screen, asks, and turns a reply into a turn of actions.
+
+A reply that can't be read is a recorded invalid step. A server that does not answer is a ``ModelServerError``,
+which is never the agent's failure. What the vendor wants to hear and how is the adapter's business (``base``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from operant.agents.base import Agent, Decision, TaskView, Usage
+from operant.agents.hosted.base import NOT_EXECUTED, CallResult, Dialogue, ModelCall, ModelReply, Seen
+from operant.agents.hosted.pictures import picture_of
+from operant.agents.hosted.requests import Failure, ask
+from operant.agents.hosted.widgets import widget_lines
+from operant.config.hosted import HostedSettings
+from operant.types import Action, ActionKind, ActionResult, Observation, Size
+
+__all__ = ["HostedAgent"]
+
+STILL_MS = 300
+MOST_ACTIONS = 100  # of one turn
+PREFLIGHT_S = 20.0
+INFEASIBLE = "[INFEASIBLE]"
+ANSWER = "ANSWER:"
+EMPTY = "Your reply was empty. Use the tool, or say in plain text that the task is done."
+
+
+class HostedAgent(Agent):
+    """Plays episodes with a model behind an API."""
+
+    still_ms = STILL_MS
+
+    def __init__(self, settings: HostedSettings, dialogue: Dialogue) -> None:
+        self.settings = settings
+        self.observation_type = settings.observation
+        told = settings.model_dump_json(exclude={"timeout_s", "max_retries", "prices", "base_url"})
+        self.fingerprint = told
+        self._dialogue = dialogue
+        self._task: TaskView | None = None
+        self._calls: tuple[ModelCall, ...] | None = None
+        self._begun = False
+
+    def preflight(self) -> None:
+        try:
+            ask(self._dialogue.look_up, timeout_s=PREFLIGHT_S, retries=1)
+        except Failure as failure:
+            raise failure.typed(self._where, self._scrub) from failure
+
+    def begin(self, task: TaskView) -> None:
+        self._task, self._calls, self._begun = task, None, False
+
+    def act(self, observation: Observation) -> Decision:
+        height, width = observation.screen.shape[:2]
+        screen = Size(width, height)
+        if self._task is None:
+            self.begin(TaskView(observation.instruction, observation.max_steps, screen))
+        shown = self._dialogue.limits.fit(screen)
+        seen = self._look(observation, screen, shown)
+        self._tell(observation, shown, seen)
+        reply, requests = self._ask()
+        return self._decide(reply, replace(reply.usage, requests=requests))
+
+    def close(self) -> None:
+        self._dialogue.close()
+
+    # What the model is told.
+
+    def _look(self, observation: Observation, screen: Size, shown: Size) -> Seen:
+        with_picture = self.settings.observation != "a11y_tree"
+        with_tree = self.settings.observation != "screenshot"
+        return Seen(
+            picture_of(observation.screen, shown) if with_picture else None,
+            widget_lines(observation.tree, screen, lambda point: self._dialogue.locate(point, shown))
+            if with_tree
+            else "",
+        )
+
+    def _tell(self, observation: Observation, shown: Size, seen: Seen) -> None:
+        if not self._begun:
+            self._dialogue.begin(observation.instruction, shown, seen)
+            self._begun = True
+        elif self._calls:
+            self._dialogue.answer(_results(self._calls, observation), seen)
+        else:
+            self._dialogue.remark(observation.error or EMPTY, seen)
+
+    def _ask(self) -> tuple[ModelReply, int]:
+        try:
+            return ask(
+                self._dialogue.send,
+                timeout_s=self.settings.timeout_s,
+                retries=self.settings.max_retries,
+                mend=self._dialogue.mend,
+            )
+        except Failure as failure:
+            raise failure.typed(self._where, self._scrub) from failure
+
+    @property
+    def _where(self) -> str:
+        return f"{self.settings.vendor}:{self.settings.model}"
+
+    def _scrub(self, text: str) -> str:
+        """The text without the key, which a server may repeat."""
+        return text.replace(self._dialogue.key, "•••") if self._dialogue.key else text
+
+    # What it said.
+
+    def _decide(self, reply: ModelReply, usage: Usage) -> Decision:
+        prices = self.settings.prices
+        if prices is not None:
+            fresh = usage.input_tokens - usage.cached_tokens
+            dollars = (
+                fresh * prices.input
+                + usage.cached_tokens * prices.cached
+                + usage.output_tokens * prices.output
+            )
+            usage = replace(usage, cost=dollars / 1e6)
+        self._calls = reply.calls or None
+        text = self._scrub(reply.text)
+        record = {"calls": [self._scrub(call.name) for call in reply.calls]} if reply.calls else {}
+        said = Decision(response=text, record=record, usage=usage)
+        if reply.end:
+            return replace(said, end=reply.end, error=f"the model's reply ended with: {reply.end}")
+        if reply.checks and not (self._task is None or self._task.sandboxed):
+            why = f"a safety check waits for a person: {'; '.join(reply.checks)[:300]}"
+            return replace(said, end="safety_check", error=self._scrub(why))
+        if not reply.calls:
+            return replace(said, actions=(_end(text),)) if text.strip() else replace(said, error=EMPTY)
+        actions: list[Action] = []
+        for call in reply.calls:
+            if call.error:
+                break
+            actions += call.actions
+        if not actions:
+            return replace(said, error=self._scrub(reply.calls[0].error) or "the reply holds no action")
+        return replace(said, actions=tuple(actions[:MOST_ACTIONS]))
+
+
+def _end(text: str) -> Action:
+    """The end of a task in plain text: infeasible, an answer in its own line, or all of it as the answer."""
+    if INFEASIBLE in text:
+        return Action.fail(text.replace(INFEASIBLE, "").strip())
+    for line in reversed(text.splitlines()):
+        if line.strip().startswith(ANSWER) and (answer := line.strip().removeprefix(ANSWER).strip()):
+            return Action(ActionKind.ANSWER, text=answer)
+    return Action(ActionKind.ANSWER, text=text.strip())
+
+
+def _results(calls: tuple[ModelCall, ...], observation: Observation) -> list[CallResult]:
+    """What became of each call: the results of its own actions; after a failure the rest was not tried."""
+    left = list(observation.results)
+    told: list[CallResult] = []
+    failed = False
+    for call in calls:
+        own, left = left[: len(call.actions)], left[len(call.actions) :]
+        error = _error(call, own, observation, failed)
+        failed = failed or bool(error)
+        tried = [one for one in own if not one.skipped]
+        told.append(CallResult(call, error, tried[-1] if tried else None))
+    return told
+
+
+def _error(call: ModelCall, own: list[ActionResult], observation: Observation, failed: bool) -> str:
+    if failed or (own and own[0].skipped):
+        return NOT_EXECUTED
+    if call.error:
+        return call.error
+    if len(own) < len(call.actions):
+        return observation.error or f"not performed: a turn may hold {MOST_ACTIONS} actions"
+    return next((one.error for one in own if one.error), "")

@@ -1,0 +1,115 @@
+"""What an adapter to a vendor's API is: it keeps one episode's conversation in the vendor's protocol.
+
+A new vendor is one module with a subclass of ``Dialogue`` and one line in ``operant.agents.hosted.VENDORS``.
+Knows nothing of the loop around an agent: see ``operant.agents.hosted.agent``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from operant.actions.frames import UNLIMITED, Limits
+from operant.agents.base import Usage
+from operant.types import Action, ActionResult, Point, Size
+
+if TYPE_CHECKING:
+    from operant.agents.hosted.pictures import EncodedPicture
+    from operant.agents.hosted.requests import Failure
+    from operant.config.hosted import HostedSettings
+
+__all__ = ["CallResult", "Dialogue", "ModelCall", "ModelReply", "Seen"]
+
+#: Anthropic's exact words for a call that was not tried; the other vendors prescribe none.
+NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the model is shown of an observation."""
+
+    picture: EncodedPicture | None
+    text: str = ""
+    """Widgets, and what else is to be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One call of a model's turn: the actions that it asks for, or why it can't be read."""
+
+    id: str
+    name: str
+    actions: tuple[Action, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What became of a call."""
+
+    call: ModelCall
+    error: str = ""
+    """Why it was not performed, or not to its end."""
+    last: ActionResult | None = None
+    """Of its last action that was tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """A turn of the model."""
+
+    calls: tuple[ModelCall, ...] = ()
+    text: str = ""
+    """What it said besides its calls, without its thinking."""
+    end: str = ""
+    """Why there is no more to come: ``refusal`` or ``token_limit``."""
+    checks: tuple[str, ...] = ()
+    """Safety checks that have to be acknowledged before the calls may be performed."""
+    usage: Usage = field(default_factory=Usage)
+
+
+class Dialogue(ABC):
+    """One episode's conversation. ``shown`` is the size of the pictures that the model is given."""
+
+    limits: Limits = UNLIMITED
+    key_variables: tuple[str, ...] = ()
+    """Environment variables that may hold the key, the usual one first."""
+    needs_key: bool = True
+
+    def __init__(self, settings: HostedSettings, key: str) -> None:
+        self.settings = settings
+        self.key = key
+        self.shown = Size(1, 1)
+
+    def locate(self, point: Point, shown: Size) -> tuple[int, int]:
+        """A place as the model counts."""
+        return point.to_pixel(shown)
+
+    @abstractmethod
+    def begin(self, instruction: str, shown: Size, seen: Seen) -> None:
+        """A new conversation."""
+
+    @abstractmethod
+    def answer(self, results: Sequence[CallResult], seen: Seen) -> None:
+        """What became of the calls of the last reply, and the screen now."""
+
+    @abstractmethod
+    def remark(self, why: str, seen: Seen) -> None:
+        """The last reply held no call that could be answered."""
+
+    @abstractmethod
+    def send(self, timeout_s: float) -> ModelReply:
+        """Ask once; ``Failure`` if there is no answer."""
+
+    @abstractmethod
+    def look_up(self, timeout_s: float) -> None:
+        """A request that costs nothing and shows that server, key and model are there; ``Failure`` if not."""
+
+    def mend(self, failure: Failure) -> bool:
+        """Change the conversation so that the same request may pass; whether that was possible."""
+        return False
+
+    def close(self) -> None:  # noqa: B027 - not every vendor's client holds something
+        """Let go of connections."""

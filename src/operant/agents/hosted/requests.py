@@ -1,0 +1,137 @@
+"""Requests that may fail: what failed, whether it may pass, and how long it is waited for.
+
+One back-off for all vendors, so their SDKs' own retries are off. Knows no vendor's messages.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from operant.errors import ModelServerError
+
+__all__ = ["Failure", "ask", "json_object", "read_reply", "sdk_failure"]
+
+MOST_BYTES = 32 * 2**20
+PASSING = frozenset({408, 409, 425, 429})
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 30.0
+UNREACHABLE, TOO_SLOW, UNREADABLE = 0, -1, -2
+_HINTS = {
+    401: "the key is wrong or was revoked",
+    403: "the key may not use this model",
+    404: "is the model's name right? Does base_url name the API, with /v1 where the server has it?",
+    UNREACHABLE: "is the server up, and is base_url right?",
+    UNREADABLE: "base_url has to name the API, not a web page",
+}
+
+T = TypeVar("T")
+
+
+class Failure(Exception):
+    """A request without an answer that can be used. ``status`` is HTTP's, or one of those above."""
+
+    def __init__(self, status: int, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.retry_after_s = retry_after_s
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same request may be answered later."""
+        return self.status in PASSING or self.status >= 500 or self.status in (UNREACHABLE, UNREADABLE)
+
+    def typed(self, where: str, scrub: Callable[[str], str]) -> ModelServerError:
+        what = f"HTTP {self.status}: " if self.status > 0 else ""
+        message = scrub(f"{where}: {what}{' '.join(self.message.split())[:400]}")
+        return ModelServerError(message, hint=_HINTS.get(self.status))
+
+
+def ask(
+    send: Callable[[float], T],
+    *,
+    timeout_s: float,
+    retries: int,
+    mend: Callable[[Failure], bool] = lambda failure: False,
+    sleep: Callable[[float], None] = time.sleep,
+) -> tuple[T, int]:
+    """The answer and the number of requests that it took; ``Failure`` after the last try or the last second."""
+    deadline = time.monotonic() + timeout_s
+    tried = requests = 0
+    while True:
+        requests += 1
+        try:
+            return send(max(0.1, deadline - time.monotonic())), requests
+        except Failure as failure:
+            if mend(failure):
+                continue
+            tried += 1
+            pause = failure.retry_after_s
+            if pause is None:
+                pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (tried - 1)) * random.uniform(0.75, 1.25)
+            if not failure.passes or tried > retries or time.monotonic() + pause >= deadline:
+                raise
+            sleep(pause)
+
+
+def sdk_failure(error: Any) -> Failure:
+    """The failure behind an exception of the SDKs of Anthropic and OpenAI, which have one shape."""
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and response is not None:
+        return Failure(status, _said(error), _retry_after(response.headers))
+    if "Timeout" in type(error).__name__:
+        return Failure(TOO_SLOW, "no answer in time")
+    cause = error.__cause__
+    return Failure(UNREACHABLE, f"no connection ({type(cause or error).__name__})")
+
+
+def _said(error: Any) -> str:
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        found = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(found, str):
+            return found
+    text = str(error)
+    return "the server answered with a web page" if "<html" in text[:400].lower() else text
+
+
+def _retry_after(headers: Any) -> float | None:
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            pause = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if 0 <= pause < 3600:
+            return pause
+    return None
+
+
+def read_reply(chunks: Iterable[bytes], timeout_s: float) -> dict[str, Any]:
+    """The JSON object of a reply. An endless one ends here, by size or by time."""
+    deadline = time.monotonic() + timeout_s
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise Failure(UNREADABLE, f"the reply is longer than {MOST_BYTES} bytes")
+        if time.monotonic() > deadline:
+            raise Failure(TOO_SLOW, "the reply did not end in time")
+    return json_object(bytes(body))
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body.decode("utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        page = b"<html" in body[:1000].lower() or b"<!doctype" in body[:1000].lower()
+        what = "a web page" if page else "something that is not JSON"
+        raise Failure(UNREADABLE, f"the server answered with {what}") from None
+    if not isinstance(found, dict):
+        raise Failure(UNREADABLE, "the server answered with JSON that is no object")
+    return found

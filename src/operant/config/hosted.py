@@ -1,0 +1,64 @@
+"""Settings of agents behind a vendor's API. Keys are no settings: they come from the environment only."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from operant.config.base import Config
+from operant.config.settings import Settings
+
+__all__ = ["HostedSettings", "Observed", "Prices", "VendorName"]
+
+VendorName = Literal["anthropic", "openai", "chat"]
+Observed = Literal["screenshot", "a11y_tree", "screenshot_a11y_tree"]
+
+
+class Prices(Config):
+    """US dollars for a million tokens."""
+
+    input: float = Field(ge=0)
+    """Input that the server had not read before."""
+    cached: float = Field(ge=0)
+    """Input that it had."""
+    output: float = Field(ge=0)
+    """What the model wrote, thinking included."""
+
+
+class HostedSettings(Settings):
+    """Which model of which vendor, and how it is asked."""
+
+    vendor: VendorName
+    """Whose protocol: anthropic (Messages), openai (Responses) or chat (Chat Completions)."""
+    model: str = Field(min_length=1, max_length=200)
+    """The vendor's name of the model."""
+    base_url: str | None = None
+    """Another server that speaks the protocol; else the vendor's variable (ANTHROPIC_BASE_URL, OPENAI_BASE_URL)."""
+    dialect: str | None = None
+    """anthropic: the version of the tool, instead of the model's newest. chat: json, ui_tars, computer_rl, pyautogui."""
+    observation: Observed = "screenshot"
+    """What it is shown: the picture, the widgets as text, or both."""
+    history: int = Field(default=3, ge=1, le=50)
+    """Earlier screenshots that are kept when old ones are removed."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How much the model thinks, for models that take it."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """For models that take it."""
+    max_tokens: int = Field(default=4096, ge=16, le=64_000)
+    """Length of one reply, thinking included."""
+    timeout_s: float = Field(default=55.0, gt=0)
+    """Seconds for one turn with its retries. Keep it below --action-timeout."""
+    prices: Prices | None = None
+    """What tokens cost; without it the cost is unknown."""
+    max_retries: int = Field(default=4, ge=0, le=20)
+    """Further requests after a rate limit, an overload or a lost connection."""
+
+    @model_validator(mode="after")
+    def _check(self) -> HostedSettings:
+        if self.base_url is not None:
+            if not self.base_url.startswith(("http://", "https://")):
+                raise ValueError("base_url begins with http:// or https://")
+            if "@" in self.base_url.split("/")[2]:
+                raise ValueError("base_url must not hold a user or a password")
+        return self
