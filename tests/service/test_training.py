@@ -51,6 +51,14 @@ def test_a_run_from_start_to_end(trainer: TestClient) -> None:
     assert "--init-from" in resumed["command"]
 
 
+def test_a_device_that_is_not_there_starts_nothing(trainer: TestClient) -> None:
+    refused = trainer.post(START, json={"total_timesteps": 100, "device": "cuda:99"})
+    assert 400 <= refused.status_code < 500, refused.text
+    assert "there is no device 'cuda:99' here" in refused.json()["message"]
+    assert "cpu" in refused.json()["hint"]
+    assert trainer.get(RUNS).json() == []
+
+
 def test_a_run_is_stopped(trainer: TestClient) -> None:
     name = trainer.post(START, json={"total_timesteps": 1_000_000}).json()["id"]
     wait_for(lambda: trainer.get(STATUS).json()["progress"])

@@ -36,6 +36,7 @@ from operant.service.sessions.approvals import Approvals
 from operant.service.sessions.registry import Sessions
 from operant.service.training.runs import Runs
 from operant.tasks.template import Template
+from operant.train.preflight import check_writable
 
 __all__ = ["Runtime"]
 
@@ -106,6 +107,11 @@ class Runtime:
         self._stopping = threading.Event()
 
     # Coming up and going away.
+
+    def check(self) -> None:
+        """What can be known to go wrong before anything starts; the agent that was asked for is loaded."""
+        check_writable(self.config.data_dir, "data_dir")
+        self.models.check()
 
     async def start(self) -> None:
         """Returns at once; the first desktop and the model come up beside it, and ``/ready`` tells when."""

@@ -9,7 +9,7 @@ import uvicorn
 from loguru import logger
 
 from operant.config.service import ServiceConfig
-from operant.errors import ConfigError
+from operant.errors import ConfigError, OperantError
 from operant.service.app import create_app
 from operant.service.logs import set_up_logging
 from operant.service.runtime import Runtime
@@ -23,8 +23,14 @@ GOODBYE_S = 5  # how long requests that are under way have when the service stop
 def serve(config: ServiceConfig, runtime: Runtime | None = None) -> None:
     """Returns when the service has stopped and every desktop is closed."""
     set_up_logging(config.log_format, config.log_level)
+    runtime = runtime or Runtime(config)
     app = create_app(config, runtime)
     listening = listen(config.host, config.port)
+    try:
+        runtime.check()
+    except OperantError:
+        listening.close()
+        raise
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     server = uvicorn.Server(

@@ -75,6 +75,11 @@ class Models:
                     self._current = self._load_first()
         return self._current
 
+    def check(self) -> None:
+        """Load the first model now if it was asked for; an error if it can't be."""
+        if self._chosen:
+            _ = self.current
+
     def _load_first(self) -> Predictor:
         try:
             return self._factory(self._find(self._first))

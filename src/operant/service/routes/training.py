@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from fastapi import Path as ApiPath
 
+from operant.agents.registry import checked_device
 from operant.errors import ConfigError, NoTraining, RequestForbidden, UnknownModel
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
@@ -70,6 +71,8 @@ def _would_run(runtime: Runtime, name: str, directory: Path, options: dict[str, 
 
 def _options(runtime: Runtime, asked: StartTraining) -> dict[str, Any]:
     options = asked.model_dump(exclude={"name", "dry_run", "resume", "config"}, exclude_none=True)
+    if asked.device is not None:
+        checked_device(asked.device)
     if asked.suite is not None:
         options["suite"] = runtime.catalogue.offered(asked.suite)
     if asked.resume is not None:
