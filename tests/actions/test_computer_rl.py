@@ -73,15 +73,20 @@ def test_examples(line: str, actions: list[Action]) -> None:
 
 
 def test_relative_coordinates() -> None:
-    assert computer_rl.parse("Agent.click([500, 250])", SCREEN, relative=True) == [
-        Action.click(Point(0.5, 0.25))
-    ]
+    assert computer_rl.VISUAL.parse("Agent.click([500, 250])", SCREEN) == [Action.click(Point(0.5, 0.25))]
+
+
+def test_all_lines_of_the_first_block_count() -> None:
+    text = "<think>a</think><|begin_of_box|>```python\nAgent.click([1920, 200])\nAgent.wait()\n```\n<|end_of_box|>"
+    last = Point.from_pixel(1919, 200, SCREEN)
+    for reply in (text, f"{text}\n```python\nAgent.exit(success=True)\n```"):
+        assert computer_rl.parse(reply, SCREEN) == [Action.click(last), Action.wait()]
 
 
 @pytest.mark.parametrize(
     ("line", "quoted"),
     [
-        ("Agent.click([1920, 0])", "1920"),
+        ("Agent.click([1921, 0])", "1921"),
         ("Agent.click()", "{}"),
         ("Agent.click([1])", "[1]"),
         ("Agent.click([1, 2], button_type='wheel')", "wheel"),
@@ -91,7 +96,6 @@ def test_relative_coordinates() -> None:
         ("Agent.exit()", "{}"),
         ("Agent.exit(success='yes')", "yes"),
         ("Agent.exit.__call__(success=True)", "Agent.exit.__call__"),
-        ("Agent.wait(); Agent.wait()", "Agent.wait()"),
         ("Agent.type()", "Agent.type()"),
         ("print('x')", "print"),
         ("os.system('x')", "os.system"),
@@ -145,4 +149,4 @@ def test_round_trip(drawn: tuple[Action, Size]) -> None:
 @quick
 @given(actions(thousandths, SCREEN))
 def test_round_trip_in_thousandths(action: Action) -> None:
-    round_trip.check(computer_rl, action, SCREEN, can_say, relative=True)
+    round_trip.check(computer_rl.VISUAL, action, SCREEN, can_say)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operant.actions import FORMATS, parse, render
+from operant.actions import DIALECTS, FORMATS, parse, render
 from operant.errors import ActionNotExpressible, ActionParseError
 from operant.types import Action, Point, Size
 
@@ -19,16 +19,7 @@ fractions = st.builds(Point, st.floats(0, 1), st.floats(0, 1))
 
 
 def test_the_formats() -> None:
-    assert list(FORMATS) == [
-        "computer_13",
-        "pyautogui",
-        "anthropic",
-        "openai",
-        "ui_tars",
-        "computer_rl",
-        "json",
-        "ui_rl",
-    ]
+    assert set(FORMATS) == {"computer_13", "ui_rl", *DIALECTS}
 
 
 def test_an_unknown_format_names_the_nearest() -> None:
@@ -55,7 +46,12 @@ def test_rendering_settles_at_once(name: str, action: Action, screen: Size) -> N
 @pytest.mark.parametrize("text", awkward)
 def test_text_that_looks_like_the_format_itself(name: str, text: str) -> None:
     screen = Size(1280, 800)
-    assert parse(name, render(name, Action.type(text), screen), screen) == [Action.type(text)]
+    try:
+        said = render(name, Action.type(text), screen)
+    except ActionNotExpressible:
+        assert name in ("gemini_browser", "qwen3_5", "ui_tars_2")  # no plain typing; no escapes for tags
+        return
+    assert parse(name, said, screen) == [Action.type(text)]
 
 
 def test_nothing_heavy_is_imported() -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operant.actions import FORMATS, frames, parse, render
+from operant.actions import frames
 from operant.actions.frames import Frame, Limits
 from operant.errors import InvalidAction
-from operant.types import Action, Point, Size
+from operant.types import Size
 
 from .strategies import quick
 
@@ -72,25 +70,3 @@ def test_a_pixel_of_the_screen_is_found_again(screen: Size, data: st.DataObject)
     frame = Frame(screen, shown)
     x, y = (data.draw(st.integers(0, side - 1)) for side in shown)
     assert frame.to_shown(*frame.to_screen(x, y)) == (x, y)
-
-
-def smallest(side: int, shown: int) -> int:
-    """The narrowest widget of which some coordinate of the model is sure to lie near the centre."""
-    return math.ceil(max(side / 1000, side / shown)) + 1
-
-
-@pytest.mark.parametrize("name", FORMATS)
-@quick
-@given(SCREENS, st.data())
-def test_a_click_on_a_widget_lands_inside_it(name: str, screen: Size, data: st.DataObject) -> None:
-    shown = frames.LIMITS.get(name, frames.UNLIMITED).fit(screen)
-    box = []
-    for side, frame in zip(screen, shown, strict=True):
-        length = data.draw(st.integers(smallest(side, frame), side))
-        box.append((data.draw(st.integers(0, side - length)), length))
-    x, y = (start + length // 2 for start, length in box)
-    said = render(name, Action.click(Point.from_pixel(x, y, screen)), shown)
-    (click,) = parse(name, said, shown)
-    assert click.point is not None
-    for pixel, (start, length) in zip(click.point.to_pixel(screen), box, strict=True):
-        assert start <= pixel < start + length

@@ -61,7 +61,7 @@ def test_examples(said: str, action: Action) -> None:
 
 def test_pixels_of_the_picture_that_the_model_saw() -> None:
     image = Size(1932, 1092)
-    (action,) = ui_tars.parse("Action: click(start_box='(966,546)')", SCREEN, image=image)
+    (action,) = ui_tars.VERSION_1_5.parse("Action: click(start_box='(966,546)')", image)
     assert action == Action.click(Point.from_pixel(966, 546, image))
     assert action.screen == image
 
@@ -130,7 +130,7 @@ def test_round_trip_in_thousandths(action: Action) -> None:
 @given(on_screen)
 def test_round_trip_in_pixels_of_the_picture(drawn: tuple[Action, Size]) -> None:
     action, image = drawn
-    round_trip.check(ui_tars, action, SCREEN, can_say, image=image)
+    round_trip.check(ui_tars.VERSION_1_5, action, image, can_say)
 
 
 @quick

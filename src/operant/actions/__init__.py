@@ -2,7 +2,8 @@
 
 Nothing here performs an action, and nothing that was sent is ever run. Malformed input raises
 ``ActionParseError``; an action that a format has no words for raises ``ActionNotExpressible``.
-A new format is one module with ``parse`` and ``render`` (see ``base.Format``) and one line below.
+A new format is one module with ``parse`` and ``render`` (see ``base.Format``) and one line below; a model's
+dialect (see ``dialect.Dialect``) is one line in ``registry``.
 
 >>> from operant.types import Size
 >>> click, = parse("pyautogui", "pyautogui.click(640, 400)", Size(1280, 800))
@@ -12,29 +13,29 @@ A new format is one module with ``parse`` and ``render`` (see ``base.Format``) a
 
 from __future__ import annotations
 
-from operant.actions import (
-    anthropic,
-    computer_13,
-    computer_rl,
-    json_actions,
-    openai,
-    pyautogui_source,
-    ui_rl,
-    ui_tars,
-)
+from operant.actions import computer_13, json_actions, ui_rl
 from operant.actions.base import Format, Payload
+from operant.actions.dialect import Dialect
 from operant.actions.payload import choose
+from operant.actions.registry import DIALECTS, TEXT_DIALECTS, dialect
 from operant.types import Action, Size
 
-__all__ = ["FORMATS", "Format", "Payload", "parse", "render"]
+__all__ = [
+    "DIALECTS",
+    "FORMATS",
+    "TEXT_DIALECTS",
+    "Dialect",
+    "Format",
+    "Payload",
+    "dialect",
+    "parse",
+    "render",
+]
 
+#: Every way of writing an action. ``json`` is the form on the wire here, and models' text in ``DIALECTS``.
 FORMATS: dict[str, Format] = {
     "computer_13": computer_13,
-    "pyautogui": pyautogui_source,
-    "anthropic": anthropic,
-    "openai": openai,
-    "ui_tars": ui_tars,
-    "computer_rl": computer_rl,
+    **DIALECTS,
     "json": json_actions,
     "ui_rl": ui_rl,
 }

@@ -9,12 +9,14 @@ full screenshot that the model was shown (its size: ``operant.actions.frames``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from operant.actions.base import check_carried, refuse
 from operant.actions.coordinates import Pixels, region_at
+from operant.actions.dialect import Dialect
+from operant.actions.frames import ANTHROPIC, ANTHROPIC_OLDER, Limits
 from operant.actions.keys import keysym_name, parse_chord
 from operant.actions.lenient import LenientFields, chord, listed, unquoted
 from operant.actions.payload import MAX_ITEMS, batch, choose, malformed, quoting
@@ -24,6 +26,7 @@ from operant.types import Action, ActionKind, Button, Point, Size
 __all__ = [
     "CARRIES",
     "CURSOR_POSITION",
+    "DIALECTS",
     "TOOLSET",
     "VERSIONS",
     "Version",
@@ -107,7 +110,10 @@ def declaration(version: str, shown: Size, *, zoom: bool = True) -> dict[str, An
 
 def parse(payload: object, screen: Size) -> list[Action]:
     """The actions of a tool input, of the ``tool_use`` block around it, or of a list of either."""
-    grid = Pixels(screen, clamps=True)
+    return read(payload, Pixels(screen, clamps=True))
+
+
+def read(payload: object, grid: Pixels) -> list[Action]:
     return [action for item in batch(payload) for action in _actions(item, grid)]
 
 
@@ -206,8 +212,11 @@ def _scroll(fields: LenientFields, grid: Pixels) -> Action:
 
 
 def render(action: Action, screen: Size) -> dict[str, Any]:
+    return write(action, Pixels(screen))
+
+
+def write(action: Action, grid: Pixels) -> dict[str, Any]:
     check_carried(_NAME, action, CARRIES)
-    grid = Pixels(screen)
     at = {"coordinate": list(grid.locate(action.point))} if action.point else {}
     held = {"text": _chord(action.modifiers)} if action.modifiers else {}
     match action.kind:
@@ -255,9 +264,49 @@ def render(action: Action, screen: Size) -> dict[str, Any]:
 
 def render_member(action: Action, screen: Size) -> dict[str, Any]:
     """The action as a call of the toolset: the parts of a ``tool_use`` block besides type and id."""
-    given = render(action, screen)
+    return _write_member(action, Pixels(screen))
+
+
+def _write_member(action: Action, grid: Pixels) -> dict[str, Any]:
+    given = write(action, grid)
     return {"name": given.pop("action"), "toolset_name": _TOOL, "input": given}
 
 
 def _chord(keys: tuple[str, ...]) -> str:
     return "+".join(keysym_name(key) for key in keys)
+
+
+def _writer(version: str) -> Callable[[Action, Pixels], dict[str, Any]]:
+    """The writer of an older version, which refuses what that version lacks."""
+
+    def write_version(action: Action, grid: Pixels) -> dict[str, Any]:
+        said = write(action, grid)
+        if said["action"] in VERSIONS[version].lacks:
+            refuse(version, action, f"it has no {said['action']}")
+        return said
+
+    return write_version
+
+
+def _dialect(version: str, title: str, limits: Limits) -> Dialect:
+    lacks = {"key down and up", "buttons back and forward", *VERSIONS[version].lacks}
+    has = {kind for name, kind in _ACTIONS.items() if name not in lacks}
+    return Dialect(
+        title=title,
+        way="tool",
+        carries={kind: fields for kind, fields in CARRIES.items() if kind in has},
+        reader=read,
+        writer=_write_member if version == TOOLSET else _writer(version),
+        limits=limits,
+        declares=lambda shown: [declaration(version, shown)],
+        lacks=tuple(sorted(lacks)),
+    )
+
+
+#: One per version of the tool, newest first.
+DIALECTS: Mapping[str, Dialect] = {
+    TOOLSET: _dialect(TOOLSET, "Claude 5.5 and most of 4.8 and 5", ANTHROPIC),
+    "computer_20251124": _dialect("computer_20251124", "Claude 4.5 to 5", ANTHROPIC),
+    "computer_20250124": _dialect("computer_20250124", "Claude Sonnet and Haiku 4.5", ANTHROPIC_OLDER),
+    "computer_20241022": _dialect("computer_20241022", "Claude 3.5", ANTHROPIC_OLDER),
+}

@@ -1,9 +1,10 @@
-"""ComputerRL's answers: ``<think>...</think>`` and then one line of Python, fenced or not.
+"""ComputerRL's answers: ``<think>...</think>`` and then Python, fenced or not.
 
-The line calls a primitive of ``Agent`` or a function of the application in focus, such as
-``CalcTools.save()``; the latter, and those primitives that are not a gesture, become call actions under
-their full name. Whether such a function exists is for the registry of applications to say. Coordinates
-are pixels, or thousandths of the screen for the models that see pictures (``relative=True``).
+A line calls a primitive of ``Agent`` or a function of the application in focus, such as ``CalcTools.save()``;
+the latter, and those primitives that are not a gesture, become call actions under their full name. Whether
+such a function exists is for the registry of applications to say. The models are asked for one line; of a reply
+with several blocks the first counts, and all of its lines, as in ComputerRL's own runner. The text agent
+(``DIALECT``) reads the widgets and counts pixels, the visual one (``VISUAL``) sees pictures and counts thousandths.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from operant.actions.base import check_carried, check_length, pyautogui_keys, refuse
-from operant.actions.coordinates import Grid, Pixels, Thousandths, pair
-from operant.actions.keys import canonical_keys
-from operant.actions.payload import Fields, check_text, choose, malformed, quoting
+from operant.actions.coordinates import Grid, Pixels, Units
+from operant.actions.dialect import Dialect
+from operant.actions.frames import COMPUTER_RL
+from operant.actions.lenient import chord, place
+from operant.actions.payload import Fields, choose, malformed, quoting
 from operant.actions.python_calls import (
     Call,
     Vocabulary,
@@ -25,9 +29,10 @@ from operant.actions.python_calls import (
     unfenced,
 )
 from operant.actions.scrolling import DIRECTIONS, direction_of
+from operant.actions.thinking import escape_thinking, without_thinking
 from operant.types import Action, ActionKind, Button, Point, Size
 
-__all__ = ["CARRIES", "NOTCHES_PER_SCROLL", "parse", "render"]
+__all__ = ["CARRIES", "DIALECT", "NOTCHES_PER_SCROLL", "VISUAL", "parse", "read", "render", "write"]
 
 _NAME = "computer_rl"
 #: How far ComputerRL's own runner turns the wheel for one scroll action.
@@ -58,20 +63,27 @@ _BUTTONS: Mapping[str, Button] = {b.value: b for b in (Button.LEFT, Button.MIDDL
 _WAYS = {way: DIRECTIONS[way] for way in ("up", "down")}
 # The classes of ComputerRL's applications are capitalised, which modules such as os are not.
 _FUNCTION = re.compile(r"[A-Z]\w*\.[A-Za-z]\w*", re.ASCII)
+#: GLM's models put their final answer between these.
+_BOX = re.compile(r"<\|(?:begin|end)_of_box\|>")
 _PARAMETER = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 
-def parse(payload: object, screen: Size, *, relative: bool = False) -> list[Action]:
-    """The actions of the line of code; only ``Agent.type`` can ask for more than one."""
-    text = check_text(payload)
-    code = text[text.find("</think>") + len("</think>") :] if "</think>" in text else text
-    code = code.strip().removeprefix("<answer>").removesuffix("</answer>")
-    calls = read_calls(unfenced(code), Vocabulary())
-    if len(calls) > 1:
-        raise malformed("more than one call", calls[1].source)
-    (call,) = calls
-    with quoting(call.source):
-        return _actions(call, Thousandths() if relative else Pixels(screen))
+def parse(payload: object, screen: Size) -> list[Action]:
+    """The actions of an answer of the text agent."""
+    return read(payload, Pixels(screen, clamps=True))
+
+
+def read(payload: object, grid: Grid) -> list[Action]:
+    """The actions of an answer whose coordinates are those of a grid."""
+    code = _BOX.sub("", without_thinking(payload)).strip()
+    if not code:
+        raise malformed("nothing but thinking", payload)
+    code = code.removeprefix("<answer>").removesuffix("</answer>")
+    actions: list[Action] = []
+    for call in read_calls(unfenced(code), Vocabulary()):
+        with quoting(call.source):
+            actions += _actions(call, grid)
+    return actions
 
 
 def _actions(call: Call, grid: Grid) -> list[Action]:
@@ -105,7 +117,7 @@ def _gesture(function: str, fields: Fields, grid: Grid) -> list[Action]:
             dx, dy = (float(step * NOTCHES_PER_SCROLL) for step in fields.choice("direction", _WAYS))
             return [Action.scroll(_place(fields, grid), dx=dx, dy=dy, screen=grid.size)]
         case "Agent.hotkey":
-            return [Action.key(*canonical_keys(fields.need("keys")))]
+            return [Action.key(*chord(fields.need("keys"), letters=False))]
         case "Agent.exit":
             fields.need("success")
             return [Action.done() if fields.flag("success", True) else Action.fail()]
@@ -113,7 +125,7 @@ def _gesture(function: str, fields: Fields, grid: Grid) -> list[Action]:
 
 
 def _place(fields: Fields, grid: Grid, name: str = "coordinates") -> Point:
-    return pair(fields.need(_said(fields, name)), grid)
+    return place(fields.need(_said(fields, name)), grid)
 
 
 def _said(fields: Fields, name: str) -> str:
@@ -132,12 +144,16 @@ def _typing(fields: Fields, grid: Grid) -> list[Action]:
     return [*actions, Action.type(text)] if text or not actions else actions
 
 
-def render(action: Action, screen: Size, *, relative: bool = False) -> str:
+def render(action: Action, screen: Size) -> str:
     """The line of code, without thought and fence."""
+    return write(action, Pixels(screen))
+
+
+def write(action: Action, grid: Grid) -> str:
     check_carried(_NAME, action, CARRIES)
-    line = _line(action, Thousandths() if relative else Pixels(screen))
-    # Only a string can hold this mark; as it stands, it would end the thought.
-    return check_length(_NAME, action, line.replace("</think>", "<\\x2fthink>"))
+    # Only a string can hold such a mark; as it stands, it would be taken out.
+    line = _BOX.sub(lambda mark: "\\x3c" + mark[0][1:], escape_thinking(_line(action, grid)))
+    return check_length(_NAME, action, line)
 
 
 def _line(action: Action, grid: Grid) -> str:
@@ -185,3 +201,30 @@ def _called(action: Action) -> str:
 
 def _has_keyword(names: list[str]) -> bool:
     return any(keyword.iskeyword(name) for name in names)
+
+
+_WORDING = (
+    "Answer with <think>...</think>, if you want, and one line of Python with one of: Agent.click([x, y],"
+    " num_clicks=1, button_type='left'), Agent.type([x, y], '...'), Agent.drag_and_drop([x, y], [x, y]),"
+    " Agent.scroll([x, y], 'down'), Agent.hotkey(['ctrl', 's']), Agent.wait(), Agent.exit(success=True)."
+)
+DIALECT = Dialect(
+    title="ComputerRL / AutoGLM-OS, from the widgets as text",
+    way="text",
+    carries=CARRIES,
+    reader=read,
+    writer=write,
+    units=(Units.PIXELS, Units.THOUSANDTHS, Units.UP_TO_999),
+    sees="tree",
+    wording=_WORDING,
+    ends={ActionKind.DONE: "Agent.exit(success=True)", ActionKind.FAIL: "Agent.exit(success=False)"},
+    lacks=("modifiers", "move", "scroll sideways", "question", "answer"),
+    stop=("<|user|>", "<|observation|>", "</answer>"),
+)
+VISUAL = replace(
+    DIALECT,
+    title="ComputerRL / AutoGLM-OS, from pictures",
+    units=(Units.THOUSANDTHS,),
+    limits=COMPUTER_RL,
+    sees="picture",
+)

@@ -2,20 +2,22 @@
 
 Knows nothing of actions. Pixels are whole cells and a point is the centre of one; thousandths are
 plain fractions. ``edge`` and ``locate_edge`` are for borders of regions, which lie between pixels.
-What size a model's picture of the screen has: ``operant.actions.frames``.
+``Units`` names the grids for those who choose one. What size a model's picture of the screen has:
+``operant.actions.frames``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 from operant.actions.payload import Fields, check_number, malformed, quoting
 from operant.errors import InvalidAction
 from operant.types import Point, Size
 
-__all__ = ["Fractions", "Grid", "Pixels", "Thousandths", "pair", "point_at", "region_at"]
+__all__ = ["Fractions", "Grid", "Pixels", "Thousandths", "Units", "pair", "point_at", "region_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Thousandths:
     size: None = None
     last: int = 1000
     """The largest number that the format writes: 1000, or 999. A 1000 is read in either case."""
+    shown: Size | None = None
+    """The picture that the model sees, for formats that count distances in thousandths of it."""
 
     def point(self, x: float, y: float) -> Point:
         if not (0 <= x <= 1000 and 0 <= y <= 1000):
@@ -57,6 +61,12 @@ class Thousandths:
 
     def locate(self, point: Point) -> tuple[int, int]:
         return min(round(point.x * 1000), self.last), min(round(point.y * 1000), self.last)
+
+    def edge(self, x: float, y: float) -> Point:
+        return Point(x / 1000, y / 1000)
+
+    def locate_edge(self, point: Point) -> tuple[int, int]:
+        return round(point.x * 1000), round(point.y * 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +81,34 @@ class Fractions:
     def locate(self, point: Point) -> tuple[float, float]:
         return round(point.x, 4), round(point.y, 4)
 
+    def edge(self, x: float, y: float) -> Point:
+        return Point(x, y)
+
+    def locate_edge(self, point: Point) -> tuple[float, float]:
+        return self.locate(point)
+
 
 Grid: TypeAlias = Pixels | Thousandths | Fractions
+
+
+class Units(str, Enum):
+    """What the numbers of a model's coordinates are."""
+
+    PIXELS = "pixels"  # of the picture that it was shown
+    THOUSANDTHS = "thousandths"  # of the screen's width and height: 0 to 1000
+    UP_TO_999 = "up_to_999"  # the same, but the largest number is 999
+    FRACTIONS = "fractions"
+
+    def grid(self, shown: Size) -> Grid:
+        """The grid of a model that sees a picture of this size."""
+        match self:
+            case Units.PIXELS:
+                return Pixels(shown, clamps=True)
+            case Units.THOUSANDTHS:
+                return Thousandths(shown=shown)
+            case Units.UP_TO_999:
+                return Thousandths(last=999, shown=shown)
+        return Fractions()
 
 
 def pair(value: object, grid: Grid) -> Point:
@@ -92,7 +128,7 @@ def point_at(fields: Fields, grid: Grid) -> Point | None:
     return pair([fields.number("x"), fields.number("y")], grid)
 
 
-def region_at(value: object, grid: Pixels) -> tuple[Point, Point]:
+def region_at(value: object, grid: Grid) -> tuple[Point, Point]:
     """The region of a list of four numbers: left, top, right, bottom."""
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 4:
         raise malformed("not a region of four numbers", value)

@@ -8,7 +8,6 @@ other one. Knows nothing of pictures' bytes and of actions.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,7 +19,6 @@ __all__ = [
     "ANTHROPIC_MANY_PICTURES",
     "ANTHROPIC_OLDER",
     "COMPUTER_RL",
-    "LIMITS",
     "OPENAI",
     "OPENAI_SMALL",
     "QWEN2_5_VL",
@@ -144,14 +142,3 @@ QWEN3_VL = WholePatches(32, 64 * 32**2, 16384 * 32**2)
 UI_TARS = WholePatches(28, 100 * 28**2, 16384 * 28**2)
 #: The visual variant.
 COMPUTER_RL = FixedSize(Size(1280, 720))
-
-#: The limits of a dialect's newest models; a dialect without limits of its own is not listed.
-LIMITS: Mapping[str, Limits] = {
-    "anthropic": ANTHROPIC,
-    "openai": OPENAI,
-    "qwen2_5_vl": QWEN2_5_VL,
-    "qwen3_vl": QWEN3_VL,
-    "qwen3_5": QWEN3_VL,
-    "ui_tars": UI_TARS,
-    "ui_tars_2": UI_TARS,
-}

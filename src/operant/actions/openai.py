@@ -14,12 +14,14 @@ from typing import Any
 
 from operant.actions.base import check_carried, refuse
 from operant.actions.coordinates import Pixels
+from operant.actions.dialect import Dialect
+from operant.actions.frames import OPENAI
 from operant.actions.lenient import LenientFields, chord, place, read_json
 from operant.actions.payload import batch, check_items, choose, malformed, quoting
 from operant.actions.scrolling import DIRECTIONS, whole_scroll
 from operant.types import Action, ActionKind, Button, Point, ScrollUnit, Size
 
-__all__ = ["CARRIES", "ENVIRONMENTS", "WAIT_S", "declaration", "parse", "render"]
+__all__ = ["CARRIES", "DIALECT", "ENVIRONMENTS", "WAIT_S", "declaration", "parse", "render"]
 
 _NAME = "openai"
 #: How long OpenAI's own runner waits for a ``wait``, which has no duration.
@@ -69,7 +71,10 @@ def declaration(shown: Size | None = None, environment: str = "linux") -> dict[s
 
 def parse(payload: object, screen: Size) -> list[Action]:
     """The actions of an action object, of a ``computer_call`` item, or of a list of either."""
-    grid = Pixels(screen, clamps=True)
+    return read(payload, Pixels(screen, clamps=True))
+
+
+def read(payload: object, grid: Pixels) -> list[Action]:
     return [action for item in batch(payload) for one in _unwrapped(item) for action in _actions(one, grid)]
 
 
@@ -151,8 +156,11 @@ def _path(fields: LenientFields, grid: Pixels) -> list[Point]:
 
 
 def render(action: Action, screen: Size) -> dict[str, Any]:
+    return write(action, Pixels(screen))
+
+
+def write(action: Action, grid: Pixels) -> dict[str, Any]:
     check_carried(_NAME, action, CARRIES)
-    grid = Pixels(screen)
     at = _place(action.point, grid) if action.point else {}
     held = {"keys": _key_names(action, action.modifiers)} if action.modifiers else {}
     match action.kind:
@@ -189,3 +197,15 @@ def _key_names(action: Action, keys: tuple[str, ...]) -> list[str]:
         if len(key) == 1 and key != key.lower():
             refuse(_NAME, action, f"it does not tell the key {key!r} from {key.lower()!r}")
     return [key if len(key) == 1 else _ARROWS.get(key, key.upper()) for key in keys]
+
+
+DIALECT = Dialect(
+    title="OpenAI gpt-5.4 and later, Responses",
+    way="tool",
+    carries=CARRIES,
+    reader=read,
+    writer=write,
+    limits=OPENAI,
+    declares=lambda shown: [declaration()],
+    lacks=("triple click", "hold", "zoom", "press and release of a button", "capital letters as keys"),
+)

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from operant.actions.base import check_carried, check_length, pyautogui_keys, refuse
-from operant.actions.coordinates import Pixels, pair, point_at
+from operant.actions.coordinates import Grid, Pixels, Units, pair, point_at
+from operant.actions.dialect import Dialect
 from operant.actions.gestures import Movement, fold, unfold
 from operant.actions.keys import canonical_key, canonical_keys
 from operant.actions.payload import MAX_ITEMS, Fields, check_text, choose, malformed, quoting
 from operant.actions.python_calls import Call, Vocabulary, python_string, read_calls, unfenced
 from operant.actions.scrolling import whole_scroll
+from operant.actions.thinking import escape_thinking, without_thinking
 from operant.types import Action, ActionKind, Button, Point, ScrollUnit, Size
 
-__all__ = ["CARRIES", "parse", "render"]
+__all__ = ["CARRIES", "DIALECT", "parse", "read_source", "render", "write_source"]
 
 _NAME = "pyautogui"
 CARRIES: Mapping[ActionKind, str] = {
@@ -81,18 +83,27 @@ _IGNORED = ("interval", "duration", "tween", "logScreenshot", "_pause")
 
 def parse(payload: object, screen: Size) -> list[Action]:
     """The actions of a source, which may be in a code fence."""
-    source = unfenced(check_text(payload))
+    return read_source(check_text(payload), Pixels(screen))
+
+
+def _read(payload: object, grid: Grid) -> list[Action]:
+    return read_source(without_thinking(payload), grid)
+
+
+def read_source(text: str, grid: Grid) -> list[Action]:
+    """The actions of a source whose coordinates are those of a grid."""
+    source = unfenced(text)
     movements: list[Movement] = []
     for call in read_calls(source, _SOURCE):
         with quoting(call.source):
-            movements += _movements(call, Pixels(screen))
+            movements += _movements(call, grid)
         if len(movements) > MAX_ITEMS:
             raise malformed(f"more than {MAX_ITEMS} actions at once", call.source)
     with quoting(source):
         return fold(movements)
 
 
-def _movements(call: Call, grid: Pixels) -> list[Movement]:
+def _movements(call: Call, grid: Grid) -> list[Movement]:
     if call.function in _WORDS and not (call.args or call.kwargs):
         return [Movement(Action(_WORDS[call.function]))]
     if call.function in ("pyautogui.hotkey", "pyautogui.shortcut"):
@@ -113,7 +124,7 @@ def _hotkey(call: Call) -> Action:
     return Action.key(*canonical_keys(call.args[0] if is_list else list(call.args)))
 
 
-def _point(fields: Fields, grid: Pixels) -> Point | None:
+def _point(fields: Fields, grid: Grid) -> Point | None:
     """Where a call points: x and y, or a pair as x."""
     x = fields.take("x")
     if isinstance(x, list) and "y" not in fields:
@@ -129,39 +140,39 @@ def _button(fields: Fields) -> Button:
     return choose("button", "left" if value is None else check_text(value), _BUTTONS)
 
 
-def _pointer(kind: ActionKind, fields: Fields, grid: Pixels, **more: object) -> list[Movement]:
+def _pointer(kind: ActionKind, fields: Fields, grid: Grid, **more: object) -> list[Movement]:
     point = _point(fields, grid)
     return [Movement(Action(kind, point=point, screen=grid.size if point else None, **more))]  # type: ignore[arg-type]
 
 
-def _move(fields: Fields, grid: Pixels) -> list[Movement]:
+def _move(fields: Fields, grid: Grid) -> list[Movement]:
     (movement,) = _pointer(ActionKind.MOVE, fields, grid)
     return [Movement(movement.action, fields.number("duration", 0.0))]
 
 
-def _click(fields: Fields, grid: Pixels) -> list[Movement]:
+def _click(fields: Fields, grid: Grid) -> list[Movement]:
     return _pointer(
         ActionKind.CLICK, fields, grid, button=_button(fields), clicks=fields.integer("clicks", 1)
     )
 
 
-def _clicker(button: Button | None, clicks: int) -> Callable[[Fields, Pixels], list[Movement]]:
+def _clicker(button: Button | None, clicks: int) -> Callable[[Fields, Grid], list[Movement]]:
     """The reader of a call whose very name says the count of clicks and maybe the button."""
 
-    def read(fields: Fields, grid: Pixels) -> list[Movement]:
+    def read(fields: Fields, grid: Grid) -> list[Movement]:
         return _pointer(ActionKind.CLICK, fields, grid, button=button or _button(fields), clicks=clicks)
 
     return read
 
 
-def _presser(kind: ActionKind) -> Callable[[Fields, Pixels], list[Movement]]:
-    def read(fields: Fields, grid: Pixels) -> list[Movement]:
+def _presser(kind: ActionKind) -> Callable[[Fields, Grid], list[Movement]]:
+    def read(fields: Fields, grid: Grid) -> list[Movement]:
         return _pointer(kind, fields, grid, button=_button(fields))
 
     return read
 
 
-def _drag(fields: Fields, grid: Pixels) -> list[Movement]:
+def _drag(fields: Fields, grid: Grid) -> list[Movement]:
     point = _point(fields, grid)
     if point is None:
         raise malformed("dragTo needs x and y", fields.what)
@@ -171,10 +182,10 @@ def _drag(fields: Fields, grid: Pixels) -> list[Movement]:
     return [Movement(Action.drag(point, button=_button(fields), duration=duration, screen=grid.size))]
 
 
-def _scroller(dx: int, dy: int) -> Callable[[Fields, Pixels], list[Movement]]:
+def _scroller(dx: int, dy: int) -> Callable[[Fields, Grid], list[Movement]]:
     """The reader of a scroll whose positive clicks go in direction (dx, dy)."""
 
-    def read(fields: Fields, grid: Pixels) -> list[Movement]:
+    def read(fields: Fields, grid: Grid) -> list[Movement]:
         # pyautogui drops what is behind the decimal point.
         clicks = int(fields.number("clicks"))
         return _pointer(ActionKind.SCROLL, fields, grid, dx=float(dx * clicks), dy=float(dy * clicks))
@@ -182,14 +193,14 @@ def _scroller(dx: int, dy: int) -> Callable[[Fields, Pixels], list[Movement]]:
     return read
 
 
-def _key(kind: ActionKind) -> Callable[[Fields, Pixels], list[Movement]]:
-    def read(fields: Fields, grid: Pixels) -> list[Movement]:
+def _key(kind: ActionKind) -> Callable[[Fields, Grid], list[Movement]]:
+    def read(fields: Fields, grid: Grid) -> list[Movement]:
         return [Movement(Action(kind, keys=(canonical_key(fields.text("key")),)))]
 
     return read
 
 
-def _press(fields: Fields, grid: Pixels) -> list[Movement]:
+def _press(fields: Fields, grid: Grid) -> list[Movement]:
     keys = fields.need("keys")
     names = canonical_keys([keys] if isinstance(keys, str) else keys)
     presses = fields.integer("presses", 1)
@@ -198,18 +209,18 @@ def _press(fields: Fields, grid: Pixels) -> list[Movement]:
     return [Movement(Action.key(name)) for name in names] * presses
 
 
-def _write(fields: Fields, grid: Pixels) -> list[Movement]:
+def _write(fields: Fields, grid: Grid) -> list[Movement]:
     message = fields.need("message")
     if isinstance(message, list):
         return [Movement(Action.key(name)) for name in canonical_keys(message)]
     return [Movement(Action.type(check_text(message)))]
 
 
-def _sleep(fields: Fields, grid: Pixels) -> list[Movement]:
+def _sleep(fields: Fields, grid: Grid) -> list[Movement]:
     return [Movement(Action.wait(fields.number("seconds")))]
 
 
-_CALLS: Mapping[str, tuple[str, Callable[[Fields, Pixels], list[Movement]]]] = {
+_CALLS: Mapping[str, tuple[str, Callable[[Fields, Grid], list[Movement]]]] = {
     "pyautogui.moveTo": (_MOVE, _move),
     "pyautogui.click": (_CLICK, _click),
     "pyautogui.leftClick": (_CLICK_FIXED_BUTTON, _clicker(Button.LEFT, 1)),
@@ -235,14 +246,19 @@ _CALLS: Mapping[str, tuple[str, Callable[[Fields, Pixels], list[Movement]]]] = {
 
 def render(action: Action, screen: Size) -> str:
     """Source without its imports, which OSWorld's controller writes itself."""
+    return write_source(action, Pixels(screen))
+
+
+def write_source(action: Action, grid: Grid) -> str:
+    """Source whose coordinates are those of a grid."""
     check_carried(_NAME, action, CARRIES)
-    calls = [_call(movement, Pixels(screen)) for movement in unfold(action)]
+    calls = [_call(movement, grid) for movement in unfold(action)]
     if len(calls) > MAX_ITEMS:
         refuse(_NAME, action, f"it would take more than {MAX_ITEMS} calls")
-    return check_length(_NAME, action, "; ".join(calls))
+    return check_length(_NAME, action, escape_thinking("; ".join(calls)))
 
 
-def _call(movement: Movement, grid: Pixels) -> str:
+def _call(movement: Movement, grid: Grid) -> str:
     action = movement.action
     at = list(grid.locate(action.point)) if action.point else []
     match action.kind:
@@ -285,3 +301,20 @@ def _button_argument(action: Action) -> dict[str, object]:
     if action.button in (Button.BACK, Button.FORWARD):
         refuse(_NAME, action, f"it has no {action.button.value} button")
     return {} if action.button is Button.LEFT else {"button": action.button.value}
+
+
+DIALECT = Dialect(
+    title="any model that writes pyautogui",
+    way="text",
+    carries=CARRIES,
+    reader=_read,
+    writer=write_source,
+    units=(Units.PIXELS, Units.THOUSANDTHS, Units.UP_TO_999),
+    wording=(
+        "Answer with lines of Python that call pyautogui, such as pyautogui.click(x, y),"
+        " pyautogui.write('...'), pyautogui.hotkey('ctrl', 's'), pyautogui.scroll(-5),"
+        " pyautogui.dragTo(x, y); or with one of the words WAIT, DONE and FAIL."
+    ),
+    ends={ActionKind.DONE: "DONE", ActionKind.FAIL: "FAIL"},
+    lacks=("question", "answer"),
+)

@@ -1,25 +1,39 @@
 """UI-TARS's answers: ``Thought: ...`` and then ``Action: click(start_box='(x,y)')``.
 
-Coordinates are thousandths of the screen unless ``image`` gives the size of the resized picture that a
-Qwen2.5-VL model was shown; then they are its pixels. A scroll says only where to, and means five
-notches; ``finished`` with a text is an answer. The thought is left to the keeper of the conversation.
+UI-TARS 1.0 and Doubao count thousandths of the screen, 1.5 pixels of the resized picture that it was shown; Doubao
+writes ``point='<point>x y</point>'``. A scroll says only where to, and means five notches; ``finished`` with a text
+is an answer. UI-TARS-2 is in ``ui_tars_seed``. The thought is left to the keeper of the conversation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from operant.actions.base import check_carried, check_length, refuse
-from operant.actions.coordinates import Grid, Pixels, Thousandths, pair
+from operant.actions.coordinates import Grid, Thousandths, Units, pair
+from operant.actions.dialect import Dialect
+from operant.actions.frames import UI_TARS
 from operant.actions.keys import canonical_keys, parse_chord
-from operant.actions.payload import Fields, check_number, check_text, choose, malformed, quoting
+from operant.actions.payload import Fields, check_number, choose, malformed, quoting
 from operant.actions.python_calls import Call, Vocabulary, python_string, read_calls
 from operant.actions.scrolling import DIRECTIONS, direction_of
+from operant.actions.thinking import escape_thinking, without_thinking
 from operant.errors import ActionParseError
 from operant.types import Action, ActionKind, Button, Point, Size
 
-__all__ = ["CARRIES", "NOTCHES_PER_SCROLL", "parse", "render"]
+__all__ = [
+    "CARRIES",
+    "DIALECT",
+    "DOUBAO",
+    "NOTCHES_PER_SCROLL",
+    "VERSION_1_5",
+    "parse",
+    "place_in",
+    "read_calls_of",
+    "render",
+]
 
 _NAME = "ui_tars"
 #: How far UI-TARS's own runner turns the wheel for one scroll action.
@@ -57,21 +71,29 @@ _FUNCTIONS: Mapping[str, ActionKind] = {
     "wait": ActionKind.WAIT,
     "finished": ActionKind.DONE,
     "call_user": ActionKind.ASK,
+    "infeasible": ActionKind.FAIL,
 }
 _ACTION = re.compile(r"^[ \t]*Action:", re.MULTILINE)
 _UNESCAPED = re.compile(r"(type|finished)\(content=(['\"])(.*)\2\)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "'": "'", '"': '"', "\\": "\\"}
 _MARKUP = re.compile(r"<\|box_(?:start|end)\|>|</?(?:point|bbox)>")
-_NUMBERS = re.compile(r"[(\[]?([-\d., ]{1,60})[)\]]?")
+_NUMBERS = re.compile(r"[(\[]{0,2}([-\d., ]{1,60})[)\]]{0,2}")
 
 
-def parse(payload: object, screen: Size, *, image: Size | None = None) -> list[Action]:
+def parse(payload: object, screen: Size) -> list[Action]:
+    """The actions of an answer that counts thousandths."""
+    return read(payload, Thousandths())
+
+
+def read(payload: object, grid: Grid) -> list[Action]:
     """The actions after the last line that begins with ``Action:``, or of a text without such a line."""
-    text = check_text(payload)
+    return read_calls_of(without_thinking(payload), grid)
+
+
+def read_calls_of(text: str, grid: Grid) -> list[Action]:
     marks = [mark.end() for mark in _ACTION.finditer(text)]
     said = text[marks[-1] if marks else 0 :].strip()
-    grid = Pixels(image) if image else Thousandths()
     return [_action(call, grid) for call in _calls(said)]
 
 
@@ -128,6 +150,8 @@ def _read(name: str, kind: ActionKind, fields: Fields, grid: Grid) -> Action:
         case ActionKind.DONE:
             content = fields.text("content", "")
             return Action(ActionKind.ANSWER, text=content) if content else Action.done()
+        case ActionKind.ASK | ActionKind.FAIL:
+            return Action(kind, text=fields.text("content", ""))
     return Action(kind)
 
 
@@ -136,10 +160,10 @@ def _point(fields: Fields, grid: Grid, *names: str) -> Point | None:
     given = [value for name in names if (value := fields.take(name)) is not None]
     if len(given) > 1:
         raise malformed("the same point twice", given)
-    return _place(given[0], grid) if given else None
+    return place_in(given[0], grid) if given else None
 
 
-def _place(value: object, grid: Grid) -> Point:
+def place_in(value: object, grid: Grid) -> Point:
     """The point of "(x,y)", of either markup around it, or the middle of a box "(x1,y1,x2,y2)"."""
     if isinstance(value, str):
         written = _NUMBERS.fullmatch(_MARKUP.sub("", value[:200]).strip())
@@ -158,14 +182,31 @@ def _place(value: object, grid: Grid) -> Point:
         return pair(middle, grid)
 
 
-def render(action: Action, screen: Size, *, image: Size | None = None) -> str:
+def render(action: Action, screen: Size) -> str:
+    """The action in thousandths."""
+    return write(action, Thousandths())
+
+
+def write(action: Action, grid: Grid) -> str:
+    return _written(action, grid, "start_box", "end_box", "'({},{})'")
+
+
+def _write_points(action: Action, grid: Grid) -> str:
+    return _written(action, grid, "point", "end_point", "'<point>{} {}</point>'")
+
+
+def _written(action: Action, grid: Grid, start: str, end: str, form: str) -> str:
     check_carried(_NAME, action, CARRIES)
-    call = _call(action, Pixels(image) if image else Thousandths())
-    return check_length(_NAME, action, f"Action: {call}")
+
+    def place(point: Point) -> str:
+        return form.format(*grid.locate(point))
+
+    call = _call(action, place, start, end)
+    return check_length(_NAME, action, f"Action: {escape_thinking(call)}")
 
 
-def _call(action: Action, grid: Grid) -> str:
-    at = f"start_box={_box(action.point, grid)}" if action.point else ""
+def _call(action: Action, place: Callable[[Point], str], start: str, end: str) -> str:
+    at = f"{start}={place(action.point)}" if action.point else ""
     match action.kind:
         case ActionKind.MOVE:
             return f"hover({at})"
@@ -177,8 +218,8 @@ def _call(action: Action, grid: Grid) -> str:
         case ActionKind.DRAG:
             if len(action.path) != 2:
                 refuse(_NAME, action, "it drags from one point to another")
-            start, end = (_box(point, grid) for point in action.path)
-            return f"drag(start_box={start}, end_box={end})"
+            first = "start_point" if start == "point" else start
+            return f"drag({first}={place(action.path[0])}, {end}={place(action.path[1])})"
         case ActionKind.SCROLL:
             direction, amount = direction_of(_NAME, action)
             if amount != NOTCHES_PER_SCROLL:
@@ -199,6 +240,34 @@ def _call(action: Action, grid: Grid) -> str:
     return "wait()"
 
 
-def _box(point: Point, grid: Grid) -> str:
-    x, y = grid.locate(point)
-    return f"'({x},{y})'"
+_WORDING = (
+    "Answer with a line 'Thought: ...', if you want, and a line 'Action: ...' with one of:"
+    " click(start_box='(x,y)'), left_double(start_box='(x,y)'), right_single(start_box='(x,y)'),"
+    " drag(start_box='(x,y)', end_box='(x,y)'), scroll(start_box='(x,y)', direction='down'),"
+    " type(content='...'), hotkey(key='ctrl s'), wait(), finished(content='...')."
+)
+DIALECT = Dialect(
+    title="UI-TARS 1.0",
+    way="text",
+    carries=CARRIES,
+    reader=read,
+    writer=write,
+    units=(Units.THOUSANDTHS, Units.PIXELS, Units.UP_TO_999),
+    wording=_WORDING,
+    ends={
+        ActionKind.DONE: "finished()",
+        ActionKind.ANSWER: "finished(content='...')",
+        ActionKind.ASK: "call_user()",
+    },
+    lacks=("modifiers", "triple click", "middle click", "infeasible"),
+)
+VERSION_1_5 = replace(DIALECT, title="UI-TARS-1.5-7B", units=(Units.PIXELS,), limits=UI_TARS)
+DOUBAO = replace(
+    DIALECT,
+    title="Doubao / Seed UI-TARS on Volcano",
+    units=(Units.THOUSANDTHS,),
+    writer=_write_points,
+    wording=_WORDING.replace("end_box='(x,y)'", "end_point='<point>x y</point>'")
+    .replace("drag(start_box='(x,y)'", "drag(start_point='<point>x y</point>'")
+    .replace("start_box='(x,y)'", "point='<point>x y</point>'"),
+)

@@ -20,7 +20,19 @@ __all__ = [
     "ServerSettings",
 ]
 
-AnswerFormat = Literal["json", "ui_tars", "computer_rl", "pyautogui"]
+#: The dialects in plain text; a test compares them with ``operant.actions.registry``, which this layer can't import.
+AnswerFormat = Literal[
+    "json",
+    "qwen2_5_vl",
+    "qwen3_vl",
+    "qwen3_5",
+    "ui_tars",
+    "ui_tars_1_5",
+    "ui_tars_doubao",
+    "computer_rl",
+    "computer_rl_visual",
+    "pyautogui",
+]
 
 
 class LoraSettings(Config):

@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from operant.actions import dialect
 from operant.agents.vlm.answers import Answers, explanation
 from operant.agents.vlm.families import Units
 from operant.config.vlm import AnswerFormat
@@ -70,5 +71,9 @@ def test_no_action_is_no_answer() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_model_is_told_its_units(format: AnswerFormat) -> None:
-    assert "pixels" in explanation(format, Units.PIXELS)
-    assert "0 to 1000" in explanation(format, Units.THOUSANDTHS)
+    units = dialect(format).units
+    told = {Units.PIXELS: "pixels", Units.THOUSANDTHS: "0 to 1000"}
+    for family, words in told.items():
+        if family in units:
+            assert words in explanation(format, family)
+    assert "shown its screen" in explanation(format, units[0])

@@ -11,21 +11,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
+from operant.actions.coordinates import Units
 from operant.errors import ModelError
 from operant.types import Size
 
 __all__ = ["FAMILIES", "GENERIC", "Family", "Units", "family_of", "kind_of_name"]
-
-
-class Units(str, Enum):
-    """What the numbers of a model's coordinates are."""
-
-    PIXELS = "pixels"  # of the picture that it was shown
-    THOUSANDTHS = "thousandths"  # of the screen's width and height
-    FRACTIONS = "fractions"
 
 
 Shown = Callable[[Size, Any, int], Size]
