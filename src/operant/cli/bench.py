@@ -177,6 +177,22 @@ def phrasings(
     deliver(result, as_json, out, lambda result: _phrasing_table(result, GOALS))
 
 
+@app.command()
+def team(
+    as_json: Json = False,
+    out: Out = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Instances of each task.")] = 1,
+    prefix: Annotated[str, typer.Option(help="HARD tasks of core whose ids begin with it.")] = "core/chores-",
+) -> None:
+    """A team against a single agent on HARD chores, when the member that acts fails, hangs or claims too much."""
+    from operant.bench.record import provenance
+    from operant.bench.team import GOALS, measure_team
+
+    with progress_on_stderr() as progress:
+        result = {**provenance(), **measure_team(progress, prefix=prefix, seeds=seeds)}
+    deliver(result, as_json, out, lambda result: _goal_table("Teams", result, GOALS))
+
+
 OnCluster = Annotated[str, typer.Option(help="Ray: local, auto, or ray://HOST:PORT.")]
 Recorded = Annotated[
     Path, typer.Option("--latencies", help="What real desktops took, of `operant bench latencies`.")
