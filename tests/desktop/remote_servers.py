@@ -12,7 +12,7 @@ import uvicorn
 from operant.config.desktop import DesktopConfig
 from operant.service.desktops.app import create_desktop_app, guard_settings
 from operant.service.desktops.host import DesktopHost
-from operant.service.server import listen
+from operant.service.listening import listen
 from operant.testing import FakeDesktop
 
 SMALL = DesktopConfig(width=320, height=200)

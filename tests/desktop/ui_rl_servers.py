@@ -14,7 +14,7 @@ from operant.config.desktop import DesktopConfig
 from operant.service.desktops.app import guard_settings
 from operant.service.desktops.ui_rl import create_ui_rl_app
 from operant.service.desktops.ui_rl_sessions import UIRLSessions, session_types
-from operant.service.server import listen
+from operant.service.listening import listen
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 
 SIZE = DesktopConfig(width=1280, height=800)

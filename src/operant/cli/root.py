@@ -41,6 +41,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "operant.cli.serve",
         "Serve agents and desktops: REST API, live streams, dashboard.",
     ),
+    "mcp": ("operant.cli.mcp", "Give a client of the Model Context Protocol a sandboxed desktop."),
     "bench": ("operant.cli.bench", "Measure how fast desktops are on this machine."),
     "doctor": (
         "operant.cli.doctor",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
-__all__ = ["Environment", "Limits", "StopSignal", "Stopped", "run_episode"]
+__all__ = ["Environment", "Limits", "StopSignal", "Stopped", "run_episode", "state_of"]
 
 SKIPPED = "not performed, because an earlier action of the turn failed"
 
@@ -289,7 +289,7 @@ class _Run:
             info=transition.info,
             agent_ms=turn.agent_s * 1000 if first else 0.0,
             desktop_ms=desktop_s * 1000,
-            state=_state(transition.observation),
+            state=state_of(transition.observation),
             record=turn.decision.record if first else {},
             turn=turn.number,
             actor=turn.decision.actor,
@@ -358,7 +358,8 @@ def _end_of(transition: Transition, action: Action | None) -> str:
     return action.kind.value if action is not None and action.kind.terminal else "success"
 
 
-def _state(observation: Observation) -> Mapping[str, Any]:
+def state_of(observation: Observation) -> Mapping[str, Any]:
+    """What a step keeps of an observation beside its screen."""
     return {
         "pointer": [observation.pointer.x, observation.pointer.y],
         "held_keys": list(observation.held_keys),

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import socket
 from contextlib import suppress
 
 import uvicorn
 from loguru import logger
 
 from operant.config.service import ServiceConfig
-from operant.errors import ConfigError, OperantError
+from operant.errors import OperantError
 from operant.service.app import create_app
+from operant.service.listening import listen
 from operant.service.logs import set_up_logging
 from operant.service.runtime import Runtime
 from operant.service.stream.viewer import MESSAGE_BYTES
 
-__all__ = ["listen", "serve"]
+__all__ = ["serve"]
 
 GOODBYE_S = 5  # how long requests that are under way have when the service stops
 
@@ -46,18 +46,3 @@ def serve(config: ServiceConfig, runtime: Runtime | None = None) -> None:
     logger.info("Operant listens on http://{}:{} (API described at /docs)", shown, port)
     with suppress(KeyboardInterrupt):  # raised by uvicorn once more, when everything is closed
         server.run(sockets=[listening])
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound; a port that is taken is an error at once."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        raise ConfigError(
-            f"can't listen on {host}:{port}: {error.strerror or error}", hint="choose another --port"
-        ) from error
-    return listening

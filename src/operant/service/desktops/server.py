@@ -12,8 +12,9 @@ from operant.service.desktops.app import create_desktop_app
 from operant.service.desktops.host import DesktopHost
 from operant.service.desktops.ui_rl import create_ui_rl_app
 from operant.service.desktops.ui_rl_sessions import UIRLSessions
+from operant.service.listening import listen
 from operant.service.logs import set_up_logging
-from operant.service.server import GOODBYE_S, listen
+from operant.service.server import GOODBYE_S
 
 __all__ = ["serve_desktops", "serve_ui_rl"]
 

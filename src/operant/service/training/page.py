@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from operant.service.dashboard.frame import PATIENCE_S
 from operant.service.dashboard.training import Watched, show_runs
-from operant.service.server import listen
+from operant.service.listening import listen
 from operant.service.training.live import read_picture
 from operant.service.training.runs import TrainingRun
 

@@ -1,0 +1,24 @@
+"""The socket that a server of ours listens on."""
+
+from __future__ import annotations
+
+import socket
+
+from operant.errors import ConfigError
+
+__all__ = ["listen"]
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is bound; a port that is taken is an error at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise ConfigError(
+            f"can't listen on {host}:{port}: {error.strerror or error}", hint="choose another --port"
+        ) from error
+    return listening
