@@ -300,7 +300,9 @@ def test_clients_have_desktops_of_their_own_over_http(served: tuple[str, subproc
                 assert "--max-desktops" in text_of(full)
             assert text_of(await one.call_tool("read_file", {"path": "a.txt"})) == "mine"
         async with Client(url) as other:  # the first session has ended and left nothing
-            assert "a.txt" not in text_of(await other.call_tool("list_files", {}))
+            files = await other.call_tool("list_files", {})
+            assert not files.is_error, text_of(files)
+            assert "a.txt" not in text_of(files)
         async with Client(url, mode="2026-07-28") as modern:
             with pytest.raises(MCPError, match="sessions"):
                 await modern.call_tool("screenshot", {})

@@ -77,7 +77,8 @@ class HttpSessions:
     def done(self, id: str) -> None:
         with self._lock:
             self._under_way[id] -= 1
-            self._used[id] = time.monotonic()
+            if id in self._sessions:
+                self._used[id] = time.monotonic()
             if not self._under_way[id]:
                 del self._under_way[id]
 
@@ -114,12 +115,11 @@ class _Watch:
         if not id:
             await self._app(scope, receive, send)
             return
-        status = 0
 
         async def send_on(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
+            ended = message["type"] == "http.response.start" and 200 <= message["status"] < 300
+            if ended and scope["method"] == "DELETE":  # first, so that the desktop is free once the client knows
+                await anyio.to_thread.run_sync(self._sessions.end, id)
             await send(message)
 
         self._sessions.begin(id)
@@ -127,8 +127,6 @@ class _Watch:
             await self._app(scope, receive, send_on)
         finally:
             self._sessions.done(id)
-        if scope["method"] == "DELETE" and 200 <= status < 300:
-            await anyio.to_thread.run_sync(self._sessions.end, id)
 
 
 async def _only_with_session(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

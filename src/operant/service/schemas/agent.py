@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from operant.actions import FORMATS
 from operant.config.desktop import Profile
 from operant.service.schemas.base import Criteria, Given, Pair, Taken
 
@@ -23,9 +24,10 @@ __all__ = [
     "SwitchRequest",
 ]
 
-FormatName = Literal[
-    "computer_13", "pyautogui", "anthropic", "openai", "ui_tars", "computer_rl", "ui_rl", "json"
-]
+if TYPE_CHECKING:
+    FormatName = str
+else:  # a new format is offered by itself
+    FormatName = Literal[tuple(FORMATS)]
 Secret = str
 
 
@@ -54,7 +56,7 @@ class PredictRequest(Taken):
     """Look at this session's screen; without a screenshot, the default session's."""
     deterministic: bool = True
     """The likeliest action instead of one that is drawn."""
-    formats: list[FormatName] = Field(default_factory=list, max_length=8)
+    formats: list[FormatName] = Field(default_factory=list, max_length=len(FORMATS))
     """Further formats to write the action in."""
     step: int = Field(0, ge=0, le=100_000)
     """Actions taken so far."""
