@@ -1,0 +1,119 @@
+"""What answers behind a server: the oracle of a task on its live desktop, or a fixed list of actions.
+
+A mind says the next actions in canonical form; protocols put them into words. A mind that plays an oracle may put
+several actions into one turn only where its rehearsal shows that no look was needed: see ``Rehearsal``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from operant.apps.view import View
+from operant.errors import AgentError
+from operant.types import Action, ActionKind, Observation, Window
+
+if TYPE_CHECKING:
+    from operant.desktop.protocol import Desktop
+    from operant.tasks.task import Task
+
+__all__ = ["Mind", "OracleMind", "Rehearsal", "ScriptedMind"]
+
+_KEYBOARD = (ActionKind.KEY, ActionKind.TYPE)
+
+
+class Mind(ABC):
+    """Decides what a model would do next."""
+
+    @abstractmethod
+    def next(self, *, batches: bool) -> tuple[Action, ...]:
+        """The next actions. With ``batches`` more than one may be said at once; an action that ends comes alone."""
+
+
+class ScriptedMind(Mind):
+    """Says the given turns in order, then that it is done."""
+
+    def __init__(self, turns: Iterable[Action | Sequence[Action]]) -> None:
+        self._turns = [(turn,) if isinstance(turn, Action) else tuple(turn) for turn in turns]
+
+    def next(self, *, batches: bool) -> tuple[Action, ...]:
+        return self._turns.pop(0) if self._turns else (Action.done(),)
+
+
+@dataclass(frozen=True)
+class RehearsedAction:
+    """One action of an oracle's earlier episode."""
+
+    action: Action
+    kept_windows: bool
+    """Whether the same windows were there afterwards, with the same focus: nothing opened, closed or took the keyboard."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What the oracle did in an earlier episode of the same task and seed.
+
+    It allows honest batches. A keyboard action may follow in the same turn if the action before it changed no
+    window: it goes where the keyboard already goes, so no look is needed to aim it. The live oracle decides each
+    turn's first action. Where that differs from the rehearsal, the turn holds this one action.
+    """
+
+    steps: tuple[RehearsedAction, ...]
+
+    def following(self, index: int, first: Action) -> tuple[Action, ...]:
+        """The actions that may come in one turn with the action at this place."""
+        if index >= len(self.steps) or self.steps[index].action != first:
+            return ()
+        found: list[Action] = []
+        for before, after in zip(self.steps[index:], self.steps[index + 1 :], strict=False):
+            if not before.kept_windows or after.action.kind not in _KEYBOARD:
+                break
+            found.append(after.action)
+        return tuple(found)
+
+    @classmethod
+    def of(cls, actions: Sequence[Action], windows: Sequence[Sequence[Window]]) -> Rehearsal:
+        """From the actions of an episode and the windows before each of them."""
+        kept = [_same_windows(before, after) for before, after in itertools.pairwise(windows)]
+        kept += [False] * (len(actions) - len(kept))
+        return cls(tuple(map(RehearsedAction, actions, kept)))
+
+
+def _same_windows(before: Sequence[Window], after: Sequence[Window]) -> bool:
+    def told(windows: Sequence[Window]) -> list[tuple[int, bool]]:
+        return sorted((window.id, window.focused) for window in windows)
+
+    return told(before) == told(after)
+
+
+class OracleMind(Mind):
+    """Asks the task's oracle, which sees the desktop from inside, for each turn."""
+
+    def __init__(self, desktop: Desktop, task: Task, rehearsal: Rehearsal | None = None) -> None:
+        if task.oracle is None:
+            raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
+        self._desktop = desktop
+        self._oracle = task.oracle
+        self._rehearsal = rehearsal
+        self._last: Action | None = None
+        self.said = 0
+        """How many actions it has said so far."""
+
+    def seen(self, observation: Observation) -> None:
+        """What came of the last turn. An action that was not performed is not the oracle's last one."""
+        if any(result.error for result in observation.results) or observation.error:
+            self._last = observation.last_action
+
+    def next(self, *, batches: bool) -> tuple[Action, ...]:
+        # The oracle's own last action, not the one read back from the dialect: rounding moves points a little.
+        first = self._oracle.act(View(self._desktop, self._last))
+        following: tuple[Action, ...] = ()
+        if batches and self._rehearsal is not None and not first.kind.terminal:
+            following = self._rehearsal.following(self.said, first)
+        actions = (first, *following)
+        self._last = actions[-1]
+        self.said += len(actions)
+        return actions

@@ -1,0 +1,58 @@
+"""What a dialect says for an action that it has no words for, and what to call the difference in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableSet
+from dataclasses import replace
+from typing import TypeVar
+
+from operant.errors import ActionNotExpressible
+from operant.types import Action, ActionKind, Button
+
+__all__ = ["spoken"]
+
+#: How long dialects wait whose ``wait`` has no duration.
+_WAITS_S = (2.0, 1.0, 5.0)
+P = TypeVar("P")
+
+
+def spoken(
+    action: Action, render: Callable[[Action], P], differences: MutableSet[str] | None = None
+) -> list[P]:
+    """The action in a dialect's words: one payload, or those of actions that do the same together."""
+    try:
+        return [render(action)]
+    except ActionNotExpressible as error:
+        for name, others in _alternatives(action):
+            try:
+                payloads = [render(other) for other in others]
+            except ActionNotExpressible:
+                continue
+            if differences is not None:
+                differences.add(name)
+            return payloads
+        raise error
+
+
+def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
+    if action.kind is ActionKind.WAIT:
+        yield from ((f"waits {wait:g} s", [Action.wait(wait)]) for wait in _WAITS_S)
+    if action.kind is ActionKind.DRAG and len(action.path) == 2:
+        begin, end = action.path
+        down, up = Action(ActionKind.MOUSE_DOWN, point=begin), Action(ActionKind.MOUSE_UP, point=end)
+        yield "drag as press, move and release", [down, Action.move(end), up]
+    if action.kind is not ActionKind.CLICK:
+        return
+    if action.modifiers:
+        keys, bare = action.modifiers, replace(action, modifiers=())
+        held = [Action(ActionKind.KEY_DOWN, keys=keys), bare, Action(ActionKind.KEY_UP, keys=keys)]
+        yield "click with modifiers as key down, click, key up", held
+    single = replace(action, clicks=1)
+    if action.clicks == 3:
+        yield "triple click as double click and click", [replace(action, clicks=2), single]
+        yield "triple click as three clicks", [single] * 3
+    if action.clicks == 2:
+        yield "double click as two clicks", [single] * 2
+    if action.button is Button.RIGHT:
+        left = replace(action, button=Button.LEFT)
+        yield "right click as click and Shift+F10", [left, Action.key("shift", "f10")]

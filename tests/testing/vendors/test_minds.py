@@ -1,0 +1,84 @@
+"""What the oracle may say at once, and the oracle behind a real server on a fake desktop."""
+
+from __future__ import annotations
+
+import base64
+from io import BytesIO
+from typing import Any
+
+import anthropic
+import pytest
+from PIL import Image
+
+from operant.actions import anthropic as dialect
+from operant.agents.base import Agent, Decision, TaskView
+from operant.rollout.player import EpisodePlayer, Job
+from operant.testing import FAKE_TEMPLATES, FakeDesktop
+from operant.testing.oracle_harness import _OneDesktop
+from operant.testing.vendors import AnthropicMessages, OracleBehindApi, Rehearsal, ScriptedMind, VendorServer
+from operant.types import Action, Observation, Outcome, Point, Window
+
+CLICK = Action.click(Point(0.5, 0.5))
+SELECT, TYPE, SAVE = Action.key("ctrl", "a"), Action.type("new"), Action.key("ctrl", "s")
+
+
+def window(number: int, *, focused: bool = True) -> Window:
+    return Window(number, "", "", None, 0, 0, 9, 9, focused)
+
+
+def test_keyboard_actions_follow_while_the_windows_stay() -> None:
+    one, two = [window(1)], [window(1, focused=False), window(2)]
+    rehearsal = Rehearsal.of([CLICK, SELECT, TYPE, SAVE, CLICK, TYPE], [one, one, one, one, two, two])
+    assert rehearsal.following(0, CLICK) == (SELECT, TYPE, SAVE)
+    assert rehearsal.following(2, TYPE) == (SAVE,)
+    assert rehearsal.following(3, SAVE) == (), "a dialog opened: what comes next needs a look"
+    assert rehearsal.following(4, CLICK) == (TYPE,)
+    assert rehearsal.following(0, SAVE) == (), "the live oracle went another way"
+    assert rehearsal.following(9, CLICK) == ()
+
+
+class SmallClient(Agent):
+    """The least that speaks Anthropic's protocol: one action a turn and no history but the last call."""
+
+    def __init__(self, url: str) -> None:
+        self.client = anthropic.Anthropic(api_key="key", base_url=url, max_retries=0)
+
+    def begin(self, task: TaskView) -> None:
+        self.screen, self.messages = (
+            task.screen,
+            [{"role": "user", "content": [{"type": "text", "text": task.instruction}]}],
+        )
+
+    def act(self, observation: Observation) -> Action | Decision:
+        data = BytesIO()
+        Image.fromarray(observation.screen).save(data, "PNG")
+        encoded = base64.b64encode(data.getvalue()).decode()
+        picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": encoded}}
+        waiting: list[dict[str, Any]] = self.messages[-1]["content"]
+        if waiting[-1]["type"] == "tool_use":
+            result = {"type": "tool_result", "tool_use_id": waiting[-1]["id"], "toolset_name": "computer"}
+            self.messages.append({"role": "user", "content": [{**result, "content": [picture]}]})
+        else:
+            waiting.append(picture)
+        reply = self.client.messages.create(
+            model="claude-sonnet-5",
+            max_tokens=1000,
+            tools=[dialect.declaration(dialect.TOOLSET, self.screen)],
+            messages=self.messages,
+        ).to_dict()
+        self.messages.append({"role": "assistant", "content": reply["content"]})
+        if reply["stop_reason"] == "end_turn":
+            return Action.done()
+        return Decision(tuple(dialect.parse([reply["content"][-1]], self.screen)))
+
+
+@pytest.mark.parametrize("template", FAKE_TEMPLATES[:3], ids=lambda one: one.id)
+def test_the_oracle_behind_the_api_solves_a_task(template: Any) -> None:
+    task = template.instance(0)
+    with VendorServer() as server, FakeDesktop() as desktop:
+        conversation = server.open(AnthropicMessages(ScriptedMind([]), key="key"))
+        agent = OracleBehindApi(conversation, SmallClient(conversation.base_url))
+        played = EpisodePlayer(_OneDesktop(desktop), lambda job: agent).play(Job(task))
+    assert played.result.outcome is Outcome.SUCCESS, played.result.why
+    assert not conversation.problems
+    assert len(conversation.exchanges) == played.result.steps
