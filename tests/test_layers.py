@@ -55,14 +55,9 @@ QUARANTINE = {
     "tokenizers": {"agents"},
     "peft": {"agents", "learn", "cluster"},
     "huggingface_hub": {"agents"},
-<<<<<<< HEAD
-    "openai": {"agents", "testing"},
-    "anthropic": {"agents", "testing"},
-=======
     # Vendors' packages: agents call them, strict servers check requests against their types.
     "anthropic": {"agents", "testing"},
     "openai": {"agents", "testing"},
->>>>>>> 4bf1f78 (Add strict Messages and Responses servers with a task's oracle as the model)
     "google": {"agents", "testing"},
     "httpx": {"desktop", "bench"},
     "msgpack": {"desktop"},

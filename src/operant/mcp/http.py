@@ -118,7 +118,9 @@ class _Watch:
 
         async def send_on(message: Message) -> None:
             ended = message["type"] == "http.response.start" and 200 <= message["status"] < 300
-            if ended and scope["method"] == "DELETE":  # first, so that the desktop is free once the client knows
+            if (
+                ended and scope["method"] == "DELETE"
+            ):  # first, so that the desktop is free once the client knows
                 await anyio.to_thread.run_sync(self._sessions.end, id)
             await send(message)
 
