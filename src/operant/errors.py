@@ -167,6 +167,10 @@ class PoolExhausted(OperantError):
     """No desktop became free in time."""
 
 
+class PoolFailed(OperantError):
+    """A pool whose upkeep has failed: it starts and resets no desktops any more."""
+
+
 # What goes wrong with agents, and with what their episodes leave behind.
 
 

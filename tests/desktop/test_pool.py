@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import signal
 import threading
 import time
@@ -18,6 +20,7 @@ from operant.errors import (
     DesktopDied,
     DesktopStartError,
     PoolExhausted,
+    PoolFailed,
     SandboxUnavailable,
     WindowTimeout,
 )
@@ -199,6 +202,49 @@ def test_what_could_not_be_started_is_made_up_for_later(
             time.sleep(0.02)
 
 
+def test_a_pool_that_could_not_be_filled_says_how_many_run_and_why(stubs: list[Stub]) -> None:
+    def only_two(config: DesktopConfig) -> Any:
+        if len(Stub.made) == 2:
+            raise DesktopStartError("no memory", hint="close something")
+        return Stub(config)
+
+    with pool_of(3, only_two) as pool, pool.lease(timeout_s=5), pool.lease(timeout_s=5):
+        with pytest.raises(PoolExhausted, match=r"only 2 of 3 run.*no memory") as told:
+            pool.lease(timeout_s=0.3)
+        assert told.value.hint == "close something"
+
+
+def test_a_fault_of_the_upkeep_ends_the_pool_with_its_reason(stubs: list[Stub]) -> None:
+    def faulty(config: DesktopConfig) -> Any:
+        if Stub.made:
+            raise ValueError("filedescriptor out of range")
+        return Stub(config)
+
+    with pool_of(2, faulty) as pool:
+        with pool.lease(timeout_s=5), pytest.raises(PoolFailed, match="filedescriptor out of range"):
+            pool.lease(timeout_s=60)
+        with pytest.raises(PoolFailed):
+            pool.wait_ready(2, timeout_s=60)
+    assert all(stub.closed for stub in stubs)
+
+
+def test_the_limit_on_open_files_is_raised_as_far_as_allowed(
+    stubs: list[Stub], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    low = len(os.listdir("/proc/self/fd")) + 64
+    resource.setrlimit(resource.RLIMIT_NOFILE, (low, hard))
+    try:
+        with pool_of(100):
+            assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 1200
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (1024, 4096))
+    with pytest.raises(DesktopStartError, match="the limit is 4096") as told:
+        pool_of(1000)
+    assert "324 desktops fit" in (told.value.hint or "")
+
+
 def test_closing_wakes_those_who_wait_and_closes_leased_desktops_too(stubs: list[Stub]) -> None:
     pool = pool_of(1)
     lease = pool.lease(timeout_s=5)
@@ -264,6 +310,17 @@ class TestWithRealDesktops:
             with pool.lease(timeout_s=20) as fresh:
                 fresh.perform(Action.click(Point(0.5, 0.5)))
             assert pool.status().replaced == 1
+
+    def test_descriptors_may_be_above_a_thousand(self) -> None:
+        """As in a process with 128 desktops: programs are run, trees are read, steps settle."""
+        with contextlib.ExitStack() as stack:
+            while stack.enter_context(open(os.devnull)).fileno() < 1100:
+                pass
+            desktop = stack.enter_context(DesktopPool(1)).lease(timeout_s=60).desktop
+            desktop.launch("galculator")
+            assert desktop.accessibility(app="galculator", timeout_s=10.0).find(name="7") is not None
+            desktop.perform(Action.type("12"))
+            assert desktop.run(["echo", "yes"]).stdout == b"yes\n"
 
     def test_the_next_episode_is_prepared_while_this_one_runs(self) -> None:
         with DesktopPool(2) as pool:

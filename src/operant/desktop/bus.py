@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import itertools
 import re
-import select
 import socket
 import time
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from operant.desktop.messages import BusReply, Inbox, MalformedMessage, encode_call
+from operant.desktop.readiness import wait_readable, wait_writable
 from operant.errors import AccessibilityError
 
 __all__ = ["ApplicationGone", "Bus", "BusCall", "BusError"]
@@ -153,8 +153,8 @@ class Bus:
 
     def _wait(self, deadline: float, *, writing: bool) -> None:
         left = max(0.0, deadline - time.monotonic())
-        sets = ([], [self._sock]) if writing else ([self._sock], [])
-        if not any(select.select(*sets, [], left)[:2]):
+        wait = wait_writable if writing else wait_readable
+        if not wait(self._sock.fileno(), left):
             raise AccessibilityError(
                 "the accessibility tree was not read in time", hint="is an application hung?"
             )

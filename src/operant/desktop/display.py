@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import socket
 import struct
 import time
@@ -23,6 +22,7 @@ import xcffib.xkb
 import xcffib.xproto as xproto
 import xcffib.xtest
 
+from operant.desktop.readiness import wait_readable
 from operant.desktop.watchdog import watchdog
 from operant.errors import DesktopDied, DesktopTimeout
 from operant.types import Monitor, Size
@@ -185,10 +185,10 @@ class Display:
         """Wait until the server says anything, and take note of it; False if it stays silent."""
         if self.read_events():
             return True  # it had come along with an answer
-        ready = select.select([self.fd], [], [], max(0.0, seconds))[0]
+        ready = wait_readable(self.fd, seconds)
         if ready:
             self.read_events()
-        return bool(ready)
+        return ready
 
     def read_events(self) -> bool:
         """Take note of what the server has said; whether it had said anything."""

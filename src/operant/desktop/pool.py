@@ -11,6 +11,7 @@ import collections
 import concurrent.futures
 import contextlib
 import queue
+import resource
 import threading
 import time
 import weakref
@@ -22,13 +23,22 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.protocol import Desktop
 from operant.desktop.reaper import reap
 from operant.desktop.sandbox import SandboxDesktop
-from operant.errors import DesktopClosed, DesktopError, DesktopStartError, OperantError, PoolExhausted
+from operant.errors import (
+    DesktopClosed,
+    DesktopError,
+    DesktopStartError,
+    OperantError,
+    PoolExhausted,
+    PoolFailed,
+)
 
 __all__ = ["DesktopPool", "Lease", "PoolStatus"]
 
 START_TRIES = 3
 RETRY_S = 5.0  # after a desktop could not be started, until another try
 UPKEEP_THREADS = 4  # desktops being started or reset at once: more only get in each other's way
+FILES_EACH = 12  # open files of a desktop with an application: 8, and a few while it starts or is read
+OTHER_FILES = 200  # open files of everything else in the process
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +111,7 @@ class DesktopPool:
         self._leases: set[Lease] = set()
         self._desktops: set[Desktop] = set()
         self._failure: OperantError | None = None
+        self._broken: BaseException | None = None
         self._in_upkeep = 0
         self._replaced = 0
         self._expired = 0
@@ -108,10 +119,16 @@ class DesktopPool:
         self._retry_at = 0.0
         self._closed = False
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        _allow_open_files(size)
         reap()
         self._add(self._factory(self.config))
         self._threads = [
-            threading.Thread(target=_work, args=(self._jobs,), name=f"operant-upkeep-{index}", daemon=True)
+            threading.Thread(
+                target=_work,
+                args=(self._jobs, weakref.ref(self)),
+                name=f"operant-upkeep-{index}",
+                daemon=True,
+            )
             for index in range(min(UPKEEP_THREADS, size))
         ]
         self._threads.append(
@@ -192,17 +209,32 @@ class DesktopPool:
         while not satisfied():
             if self._closed:
                 raise DesktopClosed("the pool is closed")
+            if self._broken is not None:
+                raise PoolFailed(f"the pool has failed: {self._broken!r}") from self._broken
             if self._failure is not None and not self._desktops:
                 raise self._failure
             left = deadline - time.monotonic()
             if left <= 0:
-                raise PoolExhausted(
-                    f"no desktop became free within {timeout_s:g} s",
-                    hint=f"all {self.size} are in use: make the pool larger",
-                )
+                raise self._exhausted(timeout_s)
             self._changed.wait(left)
         if self._closed:
             raise DesktopClosed("the pool is closed")
+
+    def _exhausted(self, timeout_s: float) -> PoolExhausted:
+        message = f"no desktop became free within {timeout_s:g} s"
+        if self._failure is None:
+            return PoolExhausted(message, hint=f"all {self.size} are in use: make the pool larger")
+        running = len(self._desktops)
+        return PoolExhausted(
+            f"{message}: only {running} of {self.size} run; the next could not be started: {self._failure.message}",
+            hint=self._failure.hint or f"a pool of {running} desktops fits this machine",
+        )
+
+    def _fail(self, error: BaseException) -> None:
+        """Upkeep met an error that no desktop explains: a fault of ours. All who wait get it."""
+        with self._changed:
+            self._broken = error
+            self._changed.notify_all()
 
     def _renew(self, lease: Lease, ttl_s: float) -> None:
         with self._changed:
@@ -350,9 +382,30 @@ class DesktopPool:
             self.close()
 
 
-def _work(jobs: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+def _work(jobs: queue.SimpleQueue[Callable[[], None] | None], reference: weakref.ref[DesktopPool]) -> None:
     while (job := jobs.get()) is not None:
-        job()
+        try:
+            job()
+        except Exception as error:  # noqa: BLE001 - the pool ends with this reason
+            pool = reference()
+            if pool is not None:
+                pool._fail(error)
+            del pool
+        del job  # it may hold the pool
+
+
+def _allow_open_files(desktops: int) -> None:
+    """Raise this process's limit on open files to what so many desktops need; refuse where it can't be had."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = desktops * FILES_EACH + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise DesktopStartError(
+            f"{desktops} desktops need about {needed} open files, and the limit is {hard}",
+            hint=f"{max(0, hard - OTHER_FILES) // FILES_EACH} desktops fit; ulimit -n, as root, allows more files",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def _keep(reference: weakref.ref[DesktopPool]) -> None:
@@ -366,6 +419,10 @@ def _keep(reference: weakref.ref[DesktopPool]) -> None:
             if pool._closed:
                 return
             pool._changed.wait(1.0 if wait is None else min(wait, 1.0))
-        wait = pool._expire()
-        pool._make_up()
+        try:
+            wait = pool._expire()
+            pool._make_up()
+        except Exception as error:  # noqa: BLE001 - the pool ends with this reason
+            pool._fail(error)
+            return
         del pool

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import select
 import shlex
 import signal
 import stat
@@ -19,6 +18,7 @@ from pathlib import PurePosixPath
 from typing import IO, Any
 
 from operant.desktop.channel import Channel
+from operant.desktop.readiness import readable
 from operant.errors import CommandTimeout, DiskFull, InvalidPath, ProcessLimit, UnknownApplication
 from operant.types import Process, RunResult
 
@@ -83,7 +83,7 @@ def run_command(
         while ended is None or (reading and not background):
             wait = max(0.0, deadline - time.monotonic()) if ended is None else 0.0
             watched: list[Any] = [*reading, *([channel] if ended is None else [])]
-            ready = select.select(watched, [], [], min(wait, 1.0))[0]
+            ready = readable(watched, min(wait, 1.0))
             for pipe in reading & set(ready):
                 data = os.read(pipe.fileno(), CHUNK)
                 if not data:

@@ -75,8 +75,9 @@ class SandboxEpisode(Programs):
     def wait_for_bus(self) -> None:
         if self.bus_ready < 0:
             return
-        ready, _, _ = select.select([self.bus_ready], [], [], BUS_READY_S)
-        address = os.read(self.bus_ready, 4096) if ready else b""
+        ready = select.poll()
+        ready.register(self.bus_ready, select.POLLIN)
+        address = os.read(self.bus_ready, 4096) if ready.poll(BUS_READY_S * 1000) else b""
         if not address:
             raise OSError(errno.ECONNREFUSED, "the session bus did not start")
         os.close(self.bus_ready)

@@ -93,8 +93,9 @@ class Supervisor(Programs):
         os.close(writing)
         said = b""
         while not said.endswith(b"\n"):
-            ready, _, _ = select.select([reading], [], [], DISPLAY_READY_S)
-            chunk = os.read(reading, 16) if ready else b""
+            ready = select.poll()
+            ready.register(reading, select.POLLIN)
+            chunk = os.read(reading, 16) if ready.poll(DISPLAY_READY_S * 1000) else b""
             if not chunk:
                 os.close(reading)
                 raise OSError(errno.ECONNREFUSED, "Xvfb did not start: " + self.log("Xvfb"))
