@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import ApplicationError
 from operant.types import Action, Point
 
-__all__ = ["GOALS", "Progress", "measure_density", "measure_desktop"]
+__all__ = ["GOALS", "Progress", "measure_desktop", "weight_mb"]
 
 Progress = Callable[[str], None]
 
@@ -185,7 +185,7 @@ def _sandboxed(desktop: Desktop) -> SandboxDesktop:
     return desktop
 
 
-def _weight(desktop: SandboxDesktop) -> float:
+def weight_mb(desktop: SandboxDesktop) -> float:
     """Megabytes of everything inside, and of the process that holds the walls up outside."""
     rollup = Path(f"/proc/{desktop._supervised.process.pid}/smaps_rollup").read_text()
     outside = sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) / 1024
@@ -196,7 +196,7 @@ def _memory(count: int, profile: Profile) -> float:
     with DesktopPool(count, DesktopConfig(profile=profile)) as pool, contextlib.ExitStack() as stack:
         futures = [pool.prepare(lambda desktop: desktop.launch("mousepad")) for _ in range(count)]
         desktops = [stack.enter_context(future.result()) for future in futures]
-        return sum(_weight(_sandboxed(desktop)) for desktop in desktops) / count
+        return sum(weight_mb(_sandboxed(desktop)) for desktop in desktops) / count
 
 
 # The usual way, on the same display.
@@ -254,58 +254,3 @@ def _against_pyautogui(count: int, python: str | None) -> dict[str, Any]:
 def _click_and_look(desktop: SandboxDesktop, click: Action) -> None:
     desktop._open().input.perform(click)
     desktop.frame()
-
-
-# Many at once.
-
-
-def measure_density(progress: Progress, *, count: int = 64, steps: int = 5) -> dict[str, Any]:
-    """Start desktops until ``count`` are up, step them all in turn, and end them all."""
-    before = _own_children()
-    with _desktops(count, progress) as (desktops, start_s):
-        progress("memory")
-        megabytes = [sum(_sandboxed(desktop).memory().values()) for desktop in desktops]
-        progress(f"stepping {count} desktops in turn")
-        calculators = [CalculatorProbe.open(desktop) for desktop in desktops]
-        began = time.perf_counter()
-        for index in range(steps):
-            for desktop, calculator in zip(desktops, calculators, strict=True):
-                desktop.perform(calculator.click(index))
-        elapsed = time.perf_counter() - began
-        survivors = 0
-        for desktop in desktops:
-            desktop.check()
-            survivors += 1
-        with_application = sum(_weight(_sandboxed(desktop)) for desktop in desktops)
-        progress("ending them")
-        ending = time.perf_counter()
-    return {
-        "desktops": count,
-        "survivors": survivors,
-        "start_all_s": start_s,
-        "start_each_s": start_s / count,
-        "end_all_s": time.perf_counter() - ending,
-        "mb_empty_mean": sum(megabytes) / count,
-        "mb_with_galculator_mean": with_application / count,
-        "steps_per_s": count * steps / elapsed,
-        "left_processes": len(_own_children() - before),
-    }
-
-
-@contextlib.contextmanager
-def _desktops(count: int, progress: Progress) -> Iterator[tuple[list[Desktop], float]]:
-    began = time.perf_counter()
-    with DesktopPool(count) as pool, contextlib.ExitStack() as stack:
-        desktops = []
-        for number in range(1, count + 1):
-            desktops.append(stack.enter_context(pool.lease(timeout_s=120)))
-            progress(f"starting desktops: {number}/{count}")
-        yield desktops, time.perf_counter() - began
-
-
-def _own_children() -> set[int]:
-    children = set()
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):
-            children |= {int(pid) for pid in (task / "children").read_text().split()}
-    return children

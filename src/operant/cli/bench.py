@@ -43,13 +43,17 @@ def density(
     out: Out = None,
     count: Annotated[int, typer.Option(min=1, help="How many desktops to have up at once.")] = 64,
     steps: Annotated[int, typer.Option(min=1, help="How often each of them is stepped.")] = 5,
+    application: Annotated[str, typer.Option(help="What to open on each; empty: nothing.")] = "mousepad",
 ) -> None:
     """Start many desktops, step them all in turn, end them all, and count what is left."""
-    from operant.bench.desktop import measure_density
+    from operant.bench.density import measure_density
     from operant.bench.record import provenance
 
     with progress_on_stderr() as progress:
-        result = {**provenance(), **measure_density(progress, count=count, steps=steps)}
+        result = {
+            **provenance(),
+            **measure_density(progress, count=count, steps=steps, application=application),
+        }
     deliver(result, as_json, out, plain_table)
 
 
