@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what a make target needs: the system packages of requirements/apt.txt and a .venv with Operant in it.
+# Installs what a make target needs: the system packages of requirements/apt*.txt and a .venv with Operant in it.
 # Changes nothing when nothing is missing, and then takes a fraction of a second.
 #
 # usage: sh scripts/setup.sh [all|demo|bench|docs|lock]
@@ -35,7 +35,7 @@ fail() {
 
 wanted_packages() {
     case "$apt" in
-    all) cat requirements/apt.txt ;;
+    all) cat requirements/apt.txt requirements/apt-office.txt ;;
     desktops) sed '/^# Programs that tests/,$d' requirements/apt.txt ;;
     demo) sed '/^# Applications of the tasks/,$d' requirements/apt.txt ;;
     esac | sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d'

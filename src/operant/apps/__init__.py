@@ -23,6 +23,10 @@ BUILT_IN: dict[str, str] = {
     "atril": "operant.apps.atril:APP",
     "chromium": "operant.apps.chromium:APP",
     "galculator": "operant.apps.galculator:APP",
+    "gimp": "operant.apps.gimp:APP",
+    "libreoffice-calc": "operant.apps.libreoffice.calc:APP",
+    "libreoffice-impress": "operant.apps.libreoffice.impress:APP",
+    "libreoffice-writer": "operant.apps.libreoffice.writer:APP",
     "lxappearance": "operant.apps.lxappearance:APP",
     "lxpanel": "operant.apps.lxpanel:APP",
     "mate-calc": "operant.apps.mate_calc:APP",
@@ -31,6 +35,7 @@ BUILT_IN: dict[str, str] = {
     "pcmanfm": "operant.apps.pcmanfm:APP",
     "ristretto": "operant.apps.ristretto:APP",
     "viewnior": "operant.apps.viewnior:APP",
+    "vlc": "operant.apps.vlc:APP",
     "xarchiver": "operant.apps.xarchiver:APP",
     "xterm": "operant.apps.xterm:APP",
 }

@@ -14,6 +14,7 @@ _REGISTRY = (
     ("/org.openoffice.Office.Common/Misc", "FirstRun", "false"),
     ("/org.openoffice.Office.Common/Misc", "ShowTipOfTheDay", "false"),
     ("/org.openoffice.Office.Common/Misc", "CrashReport", "false"),
+    ("/org.openoffice.Office.Common/Help", "Tip", "false"),  # one would open where the pointer rests
     ("/org.openoffice.Office.Common/Save/Document", "WarnAlienFormat", "false"),
     ("/org.openoffice.Office.Common/Accessibility", "IsAllowAnimatedGraphics", "false"),
     ("/org.openoffice.Office.Common/Accessibility", "IsAllowAnimatedText", "false"),
@@ -21,6 +22,7 @@ _REGISTRY = (
     ("/org.openoffice.Setup/Product", "LastTimeDonateShown", _FAR_FUTURE),
     ("/org.openoffice.Setup/Product", "WhatsNew", "false"),
     ("/org.openoffice.Office.Recovery/AutoSave", "Enabled", "false"),
+    ("/org.openoffice.Office.Impress/Misc/NewDoc", "AutoPilot", "false"),
     (
         "/org.openoffice.Office.Jobs/Jobs/org.openoffice.Office.Jobs:Job['UpdateCheck']/Arguments",
         "AutoCheckEnabled",
