@@ -59,7 +59,7 @@ QUARANTINE = {
     "anthropic": {"agents", "testing"},
     "openai": {"agents", "testing"},
     "google": {"agents", "testing"},
-    "httpx": {"desktop", "bench"},
+    "httpx": {"desktop", "bench", "agents"},
     "msgpack": {"desktop"},
     "zstandard": {"rollout"},
     "tensorboard": {"learn"},

@@ -40,7 +40,14 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "invented_agents", raising=False)
 
 
-NEED_AN_ARGUMENT = {"vlm", "team", "anthropic", "openai", "chat"}  # a model or a file; tested where they live
+NEED_AN_ARGUMENT = {
+    "vlm",
+    "team",
+    "anthropic",
+    "openai",
+    "gemini",
+    "chat",
+}  # a model or a file; tested where they live
 
 
 @pytest.mark.parametrize("name", sorted(set(AGENTS) - NEED_AN_ARGUMENT))

@@ -19,6 +19,7 @@ __all__ = [
     "ANTHROPIC_MANY_PICTURES",
     "ANTHROPIC_OLDER",
     "COMPUTER_RL",
+    "GEMINI",
     "OPENAI",
     "OPENAI_SMALL",
     "QWEN2_5_VL",
@@ -136,6 +137,8 @@ ANTHROPIC_OLDER = SameShape(longest_side=1568, tiles=1568)
 OPENAI = SameShape(pixels=10_240_000)
 #: The size that OpenAI recommends to those who want fewer tokens.
 OPENAI_SMALL = SameShape(longest_side=1600)
+#: Larger pictures are shrunk by the server, which changes nothing in fractions of them but costs bytes.
+GEMINI = SameShape(longest_side=3072)
 QWEN2_5_VL = WholePatches(28, 4 * 28**2, 16384 * 28**2)
 QWEN3_VL = WholePatches(32, 64 * 32**2, 16384 * 32**2)
 #: UI-TARS 1.5, which counts pixels of this picture; the others of the family count thousandths.

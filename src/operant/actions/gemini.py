@@ -8,13 +8,14 @@ The end of a task is a reply without a call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from operant.actions.base import check_carried, refuse
 from operant.actions.coordinates import Thousandths, Units
 from operant.actions.dialect import Dialect
+from operant.actions.frames import GEMINI
 from operant.actions.lenient import LenientFields, chord
 from operant.actions.payload import choose, malformed, quoting
 from operant.actions.scrolling import DIRECTIONS
@@ -77,9 +78,10 @@ _NAMES = dict.fromkeys([*_CLICKS, *_POINTED, *_KEYS, *_BROWSER_KEYS, *_CALLED, *
 SCROLL_PIXELS, SCROLL_THOUSANDTHS, LONGEST_SCROLL = 300, 800, 999
 
 
-def declaration(environment: str = "ENVIRONMENT_DESKTOP") -> dict[str, Any]:
+def declaration(environment: str = "ENVIRONMENT_DESKTOP", excluded: Sequence[str] = ()) -> dict[str, Any]:
     """The entry of a request's ``tools`` for generateContent."""
-    return {"computer_use": {"environment": environment}}
+    left_out = {"excludedPredefinedFunctions": list(excluded)} if excluded else {}
+    return {"computerUse": {"environment": environment, **left_out}}
 
 
 def read(payload: object, grid: Thousandths) -> list[Action]:
@@ -273,6 +275,7 @@ DIALECT = Dialect(
     reader=read,
     writer=write,
     units=(Units.UP_TO_999,),
+    limits=GEMINI,
     declares=lambda shown: [declaration()],
     lacks=("modifiers", "hold", "zoom", "capital letters as keys"),
 )
@@ -281,7 +284,8 @@ BROWSER = replace(
     title="Gemini 2.5 computer use and 3 Flash, browser",
     carries=BROWSER_CARRIES,
     writer=_write_browser,
-    declares=lambda shown: [declaration("ENVIRONMENT_BROWSER")],
+    # These two have no meaning on a desktop, which may have no browser.
+    declares=lambda shown: [declaration("ENVIRONMENT_BROWSER", _CALLED)],
     lacks=(
         "double click",
         "right click",

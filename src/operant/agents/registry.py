@@ -38,6 +38,7 @@ AGENTS: dict[str, str] = {
     "team": "operant.agents.team:load",
     "anthropic": "operant.agents.hosted:anthropic_agent",
     "openai": "operant.agents.hosted:openai_agent",
+    "gemini": "operant.agents.hosted:gemini_agent",
     "chat": "operant.agents.hosted:chat_agent",
 }
 

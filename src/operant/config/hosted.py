@@ -11,7 +11,7 @@ from operant.config.settings import Settings
 
 __all__ = ["HostedSettings", "Observed", "Prices", "VendorName"]
 
-VendorName = Literal["anthropic", "openai", "chat"]
+VendorName = Literal["anthropic", "openai", "gemini", "chat"]
 Observed = Literal["screenshot", "a11y_tree", "screenshot_a11y_tree"]
 
 
@@ -30,11 +30,11 @@ class HostedSettings(Settings):
     """Which model of which vendor, and how it is asked."""
 
     vendor: VendorName
-    """Whose protocol: anthropic (Messages), openai (Responses) or chat (Chat Completions)."""
+    """Whose protocol: anthropic (Messages), openai (Responses), gemini (generateContent) or chat (Chat Completions)."""
     model: str = Field(min_length=1, max_length=200)
     """The vendor's name of the model."""
     base_url: str | None = None
-    """Another server that speaks the protocol; else the vendor's variable (ANTHROPIC_BASE_URL, OPENAI_BASE_URL)."""
+    """Another server that speaks the protocol; else the vendor's variable, such as OPENAI_BASE_URL."""
     dialect: str | None = None
     """anthropic: the version of the tool, instead of the model's newest. chat: json, ui_tars, computer_rl, pyautogui."""
     observation: Observed = "screenshot"

@@ -9,6 +9,15 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import numpy as np
+
+from operant.agents.base import Agent, TaskView
+from operant.agents.hosted import make
+from operant.config.hosted import HostedSettings
+from operant.types import ActionResult, Node, Observation, Point, Size
+
+KEY = "sk-secret-0123456789"
+SCREEN = Size(1280, 800)
 Scripted = tuple[int, Any, dict[str, str]]
 
 
@@ -31,6 +40,7 @@ def scripted_server() -> Iterator[ScriptedServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
             self._answer()
@@ -55,7 +65,7 @@ def scripted_server() -> Iterator[ScriptedServer]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     script.url = f"http://127.0.0.1:{server.server_address[1]}"
     try:
@@ -64,3 +74,19 @@ def scripted_server() -> Iterator[ScriptedServer]:
         server.shutdown()
         server.server_close()
         thread.join(10)
+
+
+def agent_of(server: ScriptedServer, vendor: str, model: str = "claude-opus-4-8", **more: Any) -> Agent:
+    """An agent of that vendor before its first turn, whose server is the scripted one."""
+    path = "/v1" if vendor in ("openai", "chat") else ""
+    agent = make(HostedSettings.build(vendor=vendor, model=model, base_url=server.url + path, **more))
+    agent.begin(TaskView("Do it.", 150, SCREEN))
+    return agent
+
+
+def seen(
+    *results: ActionResult, error: str | None = None, size: Size = SCREEN, tree: Node | None = None
+) -> Observation:
+    screen = np.zeros((size.height, size.width, 3), np.uint8)
+    at = Point(0.5, 0.5)
+    return Observation(screen, "Do it.", len(results), 150, at, tree=tree, results=results, error=error)

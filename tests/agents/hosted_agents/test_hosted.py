@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from operant.agents.base import Agent, TaskView
+from operant.agents.base import TaskView
 from operant.agents.hosted import make
 from operant.agents.hosted.anthropic import MOST_PICTURES, tool_versions
 from operant.agents.registry import make_agent
@@ -18,38 +16,7 @@ from operant.config.hosted import HostedSettings
 from operant.errors import ConfigError, ModelServerError, OperantError
 from operant.types import Action, ActionKind, ActionResult, Observation, Point, Size
 
-from .scripted_server import ScriptedServer, scripted_server
-
-KEY = "sk-secret-0123456789"
-SCREEN = Size(1280, 800)
-
-
-@pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in list(os.environ):
-        if name.startswith(("ANTHROPIC_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with scripted_server() as script:
-        yield script
-
-
-def agent_of(server: ScriptedServer, vendor: str, model: str = "claude-opus-4-8", **more: Any) -> Agent:
-    path = "" if vendor == "anthropic" else "/v1"
-    agent = make(HostedSettings.build(vendor=vendor, model=model, base_url=server.url + path, **more))
-    agent.begin(TaskView("Do it.", 150, SCREEN))
-    return agent
-
-
-def seen(*results: ActionResult, error: str | None = None, size: Size = SCREEN) -> Observation:
-    screen = np.zeros((size.height, size.width, 3), np.uint8)
-    return Observation(screen, "Do it.", len(results), 150, Point(0.5, 0.5), results=results, error=error)
+from .scripted_server import KEY, SCREEN, ScriptedServer, agent_of, seen
 
 
 def message(*blocks: dict[str, Any], stop: str = "tool_use") -> dict[str, Any]:
@@ -335,7 +302,7 @@ def test_rate_limits_are_waited_for_as_long_as_the_server_says(server: ScriptedS
     assert turn.usage.requests == 3
 
 
-@pytest.mark.parametrize("vendor", ["anthropic", "openai", "chat"])
+@pytest.mark.parametrize("vendor", ["anthropic", "openai", "gemini", "chat"])
 @pytest.mark.parametrize(
     ("status", "body"),
     [
@@ -363,7 +330,7 @@ def test_a_server_that_is_not_there(server: ScriptedServer) -> None:
         make(settings).act(seen())
 
 
-@pytest.mark.parametrize("vendor", ["anthropic", "openai"])
+@pytest.mark.parametrize("vendor", ["anthropic", "openai", "gemini"])
 @pytest.mark.parametrize(
     ("status", "body", "hint"),
     [

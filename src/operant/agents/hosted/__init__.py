@@ -1,7 +1,7 @@
 """Agents behind the APIs of vendors, and of any server that speaks one of them (extra ``hosted``).
 
-Names: ``anthropic:MODEL``, ``openai:MODEL``, ``chat:MODEL``, or a YAML file with ``HostedSettings``. Keys come
-from the environment only.
+Names: ``anthropic:MODEL``, ``openai:MODEL``, ``gemini:MODEL``, ``chat:MODEL``, or a YAML file with
+``HostedSettings``. Keys come from the environment only.
 """
 
 from __future__ import annotations
@@ -16,12 +16,22 @@ from operant.config.hosted import HostedSettings
 from operant.config.settings import read_environment, read_yaml
 from operant.errors import ConfigError, MissingDependency
 
-__all__ = ["VENDORS", "HostedAgent", "anthropic_agent", "chat_agent", "from_file", "make", "openai_agent"]
+__all__ = [
+    "VENDORS",
+    "HostedAgent",
+    "anthropic_agent",
+    "chat_agent",
+    "from_file",
+    "gemini_agent",
+    "make",
+    "openai_agent",
+]
 
 #: vendor -> the module and the class of its adapter
 VENDORS: dict[str, tuple[str, str]] = {
     "anthropic": ("operant.agents.hosted.anthropic", "AnthropicDialogue"),
     "openai": ("operant.agents.hosted.openai", "OpenAIDialogue"),
+    "gemini": ("operant.agents.hosted.gemini", "GeminiDialogue"),
     "chat": ("operant.agents.hosted.chat", "ChatDialogue"),
 }
 
@@ -71,6 +81,11 @@ def anthropic_agent(model: str = "") -> HostedAgent:
 def openai_agent(model: str = "") -> HostedAgent:
     """``openai:MODEL``"""
     return _named("openai", model)
+
+
+def gemini_agent(model: str = "") -> HostedAgent:
+    """``gemini:MODEL``"""
+    return _named("gemini", model)
 
 
 def chat_agent(model: str = "") -> HostedAgent:

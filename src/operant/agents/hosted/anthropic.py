@@ -16,7 +16,7 @@ import anthropic
 from operant.actions import anthropic as dialect
 from operant.actions.frames import ANTHROPIC_MANY_PICTURES, ANTHROPIC_OLDER
 from operant.agents.base import Usage
-from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
+from operant.agents.hosted.base import TASK_WORDS, CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import Failure, read_reply, sdk_failure
 from operant.config.hosted import HostedSettings
@@ -25,11 +25,6 @@ from operant.types import Action, ActionKind, Size
 
 __all__ = ["AnthropicDialogue", "model_generation", "tool_versions"]
 
-SYSTEM = (
-    "You operate a computer on which nothing is at stake. Do the task with the computer tool and do not ask back. "
-    "When it is done, answer in plain text without a call. If the task asks for something, let the last line be "
-    '"ANSWER:" and nothing but the answer. If the task can\'t be done, say why and write [INFEASIBLE].'
-)
 PRUNED = "[an earlier screenshot]"
 PRUNE_EVERY = 25
 MOST_PICTURES = 90
@@ -193,7 +188,7 @@ class AnthropicDialogue(Dialogue):
         beta = dialect.VERSIONS[version].beta
         betas = [beta] if beta else []
         body: dict[str, Any] = {
-            "system": [{"type": "text", "text": SYSTEM, **EPHEMERAL}],
+            "system": [{"type": "text", "text": TASK_WORDS, **EPHEMERAL}],
             "tools": [dialect.declaration(version, self.shown)],
             "messages": self._with_breakpoints(),
         }

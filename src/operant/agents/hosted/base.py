@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from operant.agents.hosted.requests import Failure
     from operant.config.hosted import HostedSettings
 
-__all__ = ["CallResult", "Dialogue", "ModelCall", "ModelReply", "Seen"]
+__all__ = ["NOT_EXECUTED", "TASK_WORDS", "CallResult", "Dialogue", "ModelCall", "ModelReply", "Seen"]
+
+#: What models are told whose vendor explains the tool itself.
+TASK_WORDS = (
+    "You operate a computer on which nothing is at stake. Do the task with the computer tool and do not ask back. "
+    "When it is done, answer in plain text without a call. If the task asks for something, let the last line be "
+    '"ANSWER:" and nothing but the answer. If the task can\'t be done, say why and write [INFEASIBLE].'
+)
 
 #: Anthropic's exact words for a call that was not tried; the other vendors prescribe none.
 NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
@@ -83,7 +90,7 @@ class Dialogue(ABC):
         self.key = key
         self.shown = Size(1, 1)
 
-    def locate(self, point: Point, shown: Size) -> tuple[int, int]:
+    def locate(self, point: Point, shown: Size) -> tuple[float, float]:
         """A place as the model counts."""
         return point.to_pixel(shown)
 

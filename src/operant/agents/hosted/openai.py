@@ -13,7 +13,7 @@ import openai
 from operant.actions import openai as dialect
 from operant.actions.frames import OPENAI
 from operant.agents.base import Usage
-from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
+from operant.agents.hosted.base import TASK_WORDS, CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.requests import Failure, read_reply, sdk_failure
 from operant.config.hosted import HostedSettings
 from operant.config.settings import read_environment
@@ -22,11 +22,6 @@ from operant.types import Size
 
 __all__ = ["OpenAIDialogue", "openai_client"]
 
-INSTRUCTIONS = (
-    "You operate a computer on which nothing is at stake. Do the task with the computer tool and do not ask back. "
-    "When it is done, answer in plain text without a call. If the task asks for something, let the last line be "
-    '"ANSWER:" and nothing but the answer. If the task can\'t be done, say why and write [INFEASIBLE].'
-)
 NO_TEMPERATURE = ("gpt-5", "gpt-6", "o1", "o3", "o4")
 ENDS = {"max_output_tokens": "token_limit", "content_filter": "refusal"}
 
@@ -82,7 +77,7 @@ class OpenAIDialogue(Dialogue):
     def send(self, timeout_s: float) -> ModelReply:
         body: dict[str, Any] = {
             "input": self._items,
-            "instructions": INSTRUCTIONS,
+            "instructions": TASK_WORDS,
             "tools": [dialect.declaration()],
             "truncation": "auto",
             "max_output_tokens": self.settings.max_tokens,

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from operant.errors import ModelServerError
 
-__all__ = ["Failure", "ask", "json_object", "read_reply", "sdk_failure"]
+__all__ = ["Failure", "ask", "json_object", "read_body", "read_reply", "retry_after", "sdk_failure"]
 
 MOST_BYTES = 32 * 2**20
 PASSING = frozenset({408, 409, 425, 429})
@@ -83,7 +83,7 @@ def sdk_failure(error: Any) -> Failure:
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and response is not None:
-        return Failure(status, _said(error), _retry_after(response.headers))
+        return Failure(status, _said(error), retry_after(response.headers))
     if "Timeout" in type(error).__name__:
         return Failure(TOO_SLOW, "no answer in time")
     cause = error.__cause__
@@ -101,7 +101,8 @@ def _said(error: Any) -> str:
     return "the server answered with a web page" if "<html" in text[:400].lower() else text
 
 
-def _retry_after(headers: Any) -> float | None:
+def retry_after(headers: Any) -> float | None:
+    """The seconds that a server asks for."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             pause = float(headers.get(name, "")) / unit
@@ -113,7 +114,12 @@ def _retry_after(headers: Any) -> float | None:
 
 
 def read_reply(chunks: Iterable[bytes], timeout_s: float) -> dict[str, Any]:
-    """The JSON object of a reply. An endless one ends here, by size or by time."""
+    """The JSON object of a reply."""
+    return json_object(read_body(chunks, timeout_s))
+
+
+def read_body(chunks: Iterable[bytes], timeout_s: float) -> bytes:
+    """The bytes of a reply. An endless one ends here, by size or by time."""
     deadline = time.monotonic() + timeout_s
     body = bytearray()
     for chunk in chunks:
@@ -122,7 +128,7 @@ def read_reply(chunks: Iterable[bytes], timeout_s: float) -> dict[str, Any]:
             raise Failure(UNREADABLE, f"the reply is longer than {MOST_BYTES} bytes")
         if time.monotonic() > deadline:
             raise Failure(TOO_SLOW, "the reply did not end in time")
-    return json_object(bytes(body))
+    return bytes(body)
 
 
 def json_object(body: bytes) -> dict[str, Any]:
