@@ -216,6 +216,11 @@ class Keypad:
     steps: Sequence[Press]
     finish: Action = field(default_factory=Action.done)
 
+    def __post_init__(self) -> None:
+        twice = [step for index, step in enumerate(self.steps) if step in self.steps[:index]]
+        if twice:
+            raise ValueError(f"two steps can't be told apart: {twice[0]}")
+
     def act(self, view: View) -> Action:
         view, taken = self._look(view)
         if taken is None:

@@ -129,10 +129,14 @@ class MemoryBill(Memory):
     )
 
     def numbers(self, draw: Draw) -> Mapping[str, Any]:
-        pairs = [operands(draw, "ab").values() for _ in range(4)]
+        while True:  # with two equal results, the display does not tell how far the bill is
+            pairs = [tuple(operands(draw, "ab").values()) for _ in range(4)]
+            results = [a * b for a, b in pairs]
+            if len(set(results)) == len(results):
+                break
         rows = [f"{a}*{b}" for a, b in pairs]
         listed = f"{', '.join(rows[:3])} and {rows[3]}"
-        return {"rows": listed, "each": rows, "results": [a * b for a, b in pairs]}
+        return {"rows": listed, "each": rows, "results": results}
 
     def changes(self, p: Params) -> Sequence[Change]:
         presses: list[Press] = []

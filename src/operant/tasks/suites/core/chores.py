@@ -126,7 +126,9 @@ class HandOut(Chore):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        source, one, two = (draw.file_name() for _ in range(3))
+        source = one = two = ""
+        while len({source, one, two}) < 3:
+            source, one, two = (draw.file_name() for _ in range(3))
         upper, lower = draw.phrase(4), draw.phrase(4)
         texts = {source: f"{upper}\n{lower}", one: f"{draw.phrase(3)}\n", two: f"{draw.phrase(3)}\n"}
         places = [
