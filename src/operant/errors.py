@@ -147,6 +147,10 @@ class TaskError(OperantError):
     """A task, a template or a task file that can't be used; names the file, the task and the field."""
 
 
+class WidgetMissing(TaskError):
+    """A widget that an oracle wants to use is not in sight, or not yet."""
+
+
 class UnknownSuite(TaskError):
     """No suite of that name."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from operant.agents.base import PrivilegedAgent
-from operant.apps.view import View
 from operant.errors import AgentError
+from operant.tasks.oracle import next_action
 from operant.types import Action, Observation
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class OracleAgent(PrivilegedAgent):
     def act(self, observation: Observation) -> Action:
         if self._desktop is None or self._task is None or self._task.oracle is None:
             raise AgentError("the oracle was not attached to a desktop")
-        return self._task.oracle.act(View(self._desktop, observation.last_action))
+        return next_action(self._task.oracle, self._desktop, observation.last_action)
 
     def close(self) -> None:
         self._desktop = self._task = None

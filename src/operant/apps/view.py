@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from operant.errors import AccessibilityError, TaskError
+from operant.errors import AccessibilityError, WidgetMissing
 from operant.types import Action, Caret, Node, Point, Size, Window
 
 if TYPE_CHECKING:
@@ -115,12 +115,12 @@ class View:
 
     def centre(self, node: Node) -> Point:
         if node.box is None:
-            raise TaskError(f"the {node.role} {node.name!r} has no place on the screen")
+            raise WidgetMissing(f"the {node.role} {node.name!r} has no place on the screen")
         x, y, width, height = node.box
         return self.point(x + width / 2, y + height / 2)
 
     def click(self, node: Node | None, **more: object) -> Action:
         """Click in the middle of a widget."""
         if node is None:
-            raise TaskError("the oracle did not find the widget that it wants to click")
+            raise WidgetMissing("the oracle did not find the widget that it wants to click")
         return Action.click(self.centre(node), **more)

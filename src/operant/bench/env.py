@@ -16,13 +16,13 @@ from typing import Any
 
 from operant.agents.base import TaskView
 from operant.agents.random_agent import RandomAgent
-from operant.apps.view import View
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.task_environment import TaskEnvironment
 from operant.envs.vector import DesktopVectorEnv
 from operant.errors import OperantError
+from operant.tasks.oracle import next_action
 from operant.tasks.suites import load_suite
 from operant.tasks.template import Template
 from operant.types import Action, Outcome, Size
@@ -227,7 +227,7 @@ def _solve(template: Template, desktop: Desktop) -> Outcome | None:
     observation = environment.begin(task)
     assert task.oracle is not None
     for _ in range(MOST_STEPS):
-        transition = environment.step(task.oracle.act(View(desktop, observation.last_action)))
+        transition = environment.step(next_action(task.oracle, desktop, observation.last_action))
         observation = transition.observation
         if transition.over:
             return transition.outcome

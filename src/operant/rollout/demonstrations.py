@@ -23,11 +23,11 @@ import numpy.typing as npt
 from operant.actions.json_actions import from_json, to_json
 from operant.agents.base import Decision, PrivilegedAgent, TaskView
 from operant.agents.loop_detection import is_looping
-from operant.apps.view import View
 from operant.errors import AgentError, OperantError, ResultsError
 from operant.rollout import layout
 from operant.rollout.episode import Episode, EpisodeResult, Step
 from operant.rollout.store import EpisodeWriter, find_episodes
+from operant.tasks.oracle import next_action
 from operant.types import Action, Observation, Outcome
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ class DaggerAgent(PrivilegedAgent):
         assert self._task is not None
         assert self._task.oracle is not None
         try:
-            wanted = self._task.oracle.act(View(self._desktop, self._taken_for or observation.last_action))
+            last = self._taken_for or observation.last_action
+            wanted = next_action(self._task.oracle, self._desktop, last)
         except OperantError:
             if self.learner is None:
                 raise

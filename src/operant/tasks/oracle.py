@@ -7,15 +7,33 @@ it never writes the result. ``operant.apps.moves`` has what oracles are made of.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from operant.apps.view import View
+from operant.errors import WidgetMissing
 from operant.types import Action
 
-__all__ = ["Oracle"]
+if TYPE_CHECKING:
+    from operant.desktop.protocol import Desktop
+
+__all__ = ["Oracle", "next_action"]
+
+STILL_MS = 300  # how long a screen must be still on which a widget is then really missing
 
 
 class Oracle(Protocol):
     """Says the next action; ``Action.done()`` (or an answer) when there is nothing left to do."""
 
     def act(self, view: View) -> Action: ...
+
+
+def next_action(oracle: Oracle, desktop: Desktop, last: Action | None) -> Action:
+    """What the oracle would do now, after the action ``last``.
+
+    It looks a second time if it misses a widget: an application on a busy machine may still be drawing it.
+    """
+    try:
+        return oracle.act(View(desktop, last))
+    except WidgetMissing:
+        desktop.settle(STILL_MS)
+        return oracle.act(View(desktop, last))

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from operant.apps.view import View
 from operant.errors import AgentError
+from operant.tasks.oracle import next_action
 from operant.types import Action, ActionKind, Observation, Window
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class OracleMind(Mind):
 
     def next(self, *, batches: bool) -> tuple[Action, ...]:
         # The oracle's own last action, not the one read back from the dialect: rounding moves points a little.
-        first = self._oracle.act(View(self._desktop, self._last))
+        first = next_action(self._oracle, self._desktop, self._last)
         following: tuple[Action, ...] = ()
         if batches and self._rehearsal is not None and not first.kind.terminal:
             following = self._rehearsal.following(self.said, first)
