@@ -271,11 +271,13 @@ class Difficulty(str, Enum):
 
 
 class Outcome(str, Enum):
-    """How an episode ended. Only the first three are experience to learn from."""
+    """How an episode ended. Only the first three are verified, and experience to learn from."""
 
     SUCCESS = "success"
     FAILURE = "failure"
     TRUNCATED = "truncated"
+    UNVERIFIED = "unverified"
+    """There are no criteria: neither success nor failure, whatever the agent claims."""
     INFRA_ERROR = "infra_error"
     VERIFIER_ERROR = "verifier_error"
 

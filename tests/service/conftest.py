@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +36,19 @@ def wait_for(satisfied: Callable[[], Any], timeout_s: float = 30.0, what: str = 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
     """Makes clients of services with other settings; waits until each is ready."""
+    with serving(tmp_path) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def module_serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """The same, for tests of a module that share a service."""
+    with serving(tmp_path_factory.mktemp("service")) as make:
+        yield make
+
+
+@contextlib.contextmanager
+def serving(tmp_path: Path) -> Iterator[Serve]:
     clients: list[TestClient] = []
 
     def make(
@@ -69,9 +83,11 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
             wait_for(lambda: runtime.ready)
         return client
 
-    yield make
-    for client in clients:
-        client.__exit__(None, None, None)
+    try:
+        yield make
+    finally:
+        for client in clients:
+            client.__exit__(None, None, None)
 
 
 @pytest.fixture

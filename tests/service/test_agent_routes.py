@@ -18,10 +18,11 @@ from tests.service.conftest import Serve
 from tests.service.policies import Brightest, always
 
 from operant import actions
+from operant.agents.base import Agent, Decision
 from operant.errors import DesktopDied
 from operant.service.inference.models import Model
 from operant.service.inference.predictor import AgentPredictor, Predictor
-from operant.types import Size
+from operant.types import Action, ActionKind, Button, Observation, Point, Size
 
 PREDICT, EXECUTE, MODELS = "/api/v1/agent/predict", "/api/v1/agent/execute", "/api/v1/agent/models"
 
@@ -64,11 +65,84 @@ def test_without_a_screenshot_the_default_desktop_is_looked_at(client: TestClien
     assert [one["id"] for one in client.get("/api/v1/sessions").json()] == ["default"]
 
 
+TURNS: dict[str, tuple[Action, ...]] = {
+    "click": (Action.click(Point(0.3, 0.7)),),
+    "double": (Action.click(Point(0.3, 0.7), clicks=2),),
+    "right": (Action.click(Point(0.3, 0.7), button=Button.RIGHT),),
+    "drag": (Action.drag(Point(0.1, 0.1), Point(0.5, 0.6)),),
+    "scroll": (Action.scroll(Point(0.5, 0.5), dy=3),),
+    "type": (Action.type("Grüße 東京 😀\n"),),
+    "keys": (Action.key("ctrl", "s"),),
+    "wait": (Action.wait(0.01),),
+    "look": (Action(ActionKind.SCREENSHOT),),
+    "done": (Action.done(),),
+    "answer": (Action(ActionKind.ANSWER, text="42"),),
+    "two": (Action.click(Point(0.3, 0.7)), Action.type("12")),
+    "last": (Action.type("12"), Action.done()),
+}
+
+
+class Scripted(Agent):
+    """Answers with the turn that the instruction names."""
+
+    def act(self, observation: Observation) -> Decision:
+        turn = TURNS.get(observation.instruction, ())
+        return Decision(turn, error="" if turn else "the model only spoke")
+
+
+@pytest.fixture(scope="module")
+def scripted(module_serve: Serve) -> TestClient:
+    client = module_serve(predictors=always(Scripted))
+    client.post("/api/v1/sessions/default/launch", json={"command": ["mousepad"]})
+    return client
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_execute_takes_what_predict_gave(scripted: TestClient, name: str) -> None:
+    given = scripted.post(PREDICT, json={"instruction": name, "formats": list(actions.FORMATS)}).json()
+    last = TURNS[name][-1]
+    wholly = [given, {"action": given}, given | {"session": "default"}, {"action": given["actions"]}]
+    for body in wholly:
+        said = scripted.post(EXECUTE, json=body).json()
+        assert said["actions"] == given["actions"], body
+        assert said["ends"] == (last.kind.value if last.kind.terminal else None)
+        assert said["performed"] is not TURNS[name][0].kind.terminal
+    for body in ({"action": given["action"]}, given["action"], given["action"] | {"session": "default"}):
+        assert scripted.post(EXECUTE, json=body | {"dry_run": True}).json()["actions"] == [given["action"]]
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_execute_takes_every_format_that_predict_gave(scripted: TestClient, name: str) -> None:
+    """Also for a screenshot of another size than the session's screen."""
+    shot = base64.b64encode(picture(size=(640, 400))).decode()
+    body = {"instruction": name, "screenshot": shot, "formats": list(actions.FORMATS)}
+    given = scripted.post(PREDICT, json=body).json()
+    written = {key: one for key, one in given["formats"].items() if one is not None}
+    assert set(written) == set(actions.FORMATS) if name == "click" else "json" in written
+    for key, one in written.items():
+        body = {"action": one, "format": key, "screen": given["screen"], "dry_run": True}
+        (done,) = scripted.post(EXECUTE, json=body).json()["actions"]
+        done.pop("screen", None)  # which some formats note
+        for field in ("point", "path"):
+            if field in done:  # whole pixels, or thousandths
+                np.testing.assert_allclose(done.pop(field), given["action"][field], atol=0.005)
+        rest = {field: one for field, one in given["action"].items() if field not in ("point", "path")}
+        assert done == rest, key
+
+
+def test_an_answer_without_an_action_says_why(scripted: TestClient) -> None:
+    given = scripted.post(PREDICT, json={"instruction": "speak"}).json()
+    assert (given["action"], given["actions"], given["error"]) == (None, [], "the model only spoke")
+    for body in (given, {"action": given}):
+        said = scripted.post(EXECUTE, json=body)
+        assert (said.status_code, said.json()["code"]) == (422, "invalid_request")
+        assert "the model only spoke" in said.json()["message"]
+
+
 @pytest.mark.parametrize("name", sorted(actions.FORMATS))
-def test_every_format_that_is_offered_can_be_executed(client: TestClient, name: str) -> None:
-    action = actions.parse("json", {"kind": "click", "point": [0.5, 0.5]}, Size(1280, 800))[0]
-    payload = actions.render(name, action, Size(1280, 800))
-    said = client.post(EXECUTE, json={"action": payload, "format": name}).json()
+def test_every_format_that_is_offered_can_be_executed(scripted: TestClient, name: str) -> None:
+    payload = actions.render(name, Action.click(Point(0.5, 0.5)), Size(1280, 800))
+    said = scripted.post(EXECUTE, json={"action": payload, "format": name}).json()
     assert said["performed"]
     assert said["actions"][0]["kind"] == "click"
 
@@ -148,7 +222,8 @@ def test_a_broken_picture_is_refused(client: TestClient, screenshot: str, status
         (EXECUTE, {"action": {"kind": "fly"}}, 422, "invalid_action"),
         (EXECUTE, {"action": {"kind": "click", "point": [5, 5]}}, 422, "invalid_action"),
         (EXECUTE, {"action": "import os", "format": "pyautogui"}, 422, "invalid_action"),
-        (EXECUTE, {"action": {"kind": "done"}}, 422, "invalid_action"),
+        (EXECUTE, {"kind": "click", "point": [0.5, 0.5], "sesion": "x"}, 422, "invalid_action"),
+        (EXECUTE, {"action_type": None, "action": None, "error": "it spoke"}, 422, "invalid_request"),
         (EXECUTE, {"action": {"kind": "key", "keys": ["nokey"]}}, 422, "invalid_action"),
         (EXECUTE, {"action": {"kind": "wait"}, "session": "live"}, 403, "live_screen_refused"),
         (MODELS, {"name": "nobody"}, 404, "unknown_model"),

@@ -12,11 +12,13 @@ from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
 from tests.service.policies import Brightest, Typist, Waiting, always
 
+from operant.agents.base import Agent
 from operant.errors import DesktopDied
 from operant.rollout.store import read_episode
 from operant.service.inference.models import Model
 from operant.service.inference.predictor import AgentPredictor
 from operant.testing import FakeDesktop
+from operant.types import Action, Observation
 
 COMPLETE, ATTEMPTS = "/api/v1/agent/complete-task", "/api/v1/agent/attempts"
 PRESS = "fake/press-button-v1"
@@ -34,12 +36,35 @@ def test_an_agent_that_only_says_done_has_not_succeeded(serve: Serve) -> None:
     assert (said["success"], said["verified"], said["outcome"]) == (False, True, "failure")
 
 
-def test_nobody_checks_a_free_instruction(serve: Serve) -> None:
-    client = serve(agent="done")
-    said = client.post(COMPLETE, json={"instruction": "Make tea"}).json()
-    assert (said["success"], said["verified"], said["judge"]) == (None, False, "agent")
-    assert "says that it is done" in said["why"]
-    assert "can't be checked" in said["why"]
+@pytest.mark.parametrize(
+    ("agent", "claimed", "why"),
+    [
+        ("done", True, "the agent says that it is done; there are no criteria to verify it"),
+        ("fail", False, "the agent says that it can't be done; there are no criteria to verify it"),
+        ("noop", False, "the agent ran out of steps; there are no criteria to verify it"),
+    ],
+)
+def test_a_free_instruction_is_unverified(serve: Serve, agent: str, claimed: bool, why: str) -> None:
+    client = serve(agent=agent)
+    said = client.post(COMPLETE, json={"instruction": "Make tea", "max_steps": 2}).json()
+    assert (said["success"], said["claimed"], said["verified"]) == (None, claimed, False)
+    assert (said["outcome"], said["judge"], said["why"]) == ("unverified", "agent", why)
+    (episode,) = client.get("/api/v1/episodes", params={"outcome": "unverified"}).json()["episodes"]
+    assert (episode["id"], episode["outcome"]) == (said["episode"], "unverified")
+    told = client.get("/api/v1/monitoring/metrics").json()
+    assert (told["episodes"], told["success_rate"], told["verified"]) == ({"unverified": 1}, None, 0)
+
+
+class Breaks(Agent):
+    def act(self, observation: Observation) -> Action:
+        raise RuntimeError("no")
+
+
+def test_an_agent_that_fails_a_free_instruction_is_unverified_too(serve: Serve) -> None:
+    said = serve(predictors=always(Breaks)).post(COMPLETE, json={"instruction": "Make tea"}).json()
+    assert (said["success"], said["claimed"], said["verified"]) == (None, False, False)
+    assert said["outcome"] == "unverified"
+    assert "RuntimeError" in said["why"]
 
 
 def test_an_episode_is_there_when_the_answer_is(serve: Serve) -> None:
@@ -118,7 +143,8 @@ def test_a_long_task_is_started_polled_and_cancelled(serve: Serve) -> None:
     assert said.status_code == 202
     name = said.json()["id"]
     wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "running")
-    assert client.get(f"{ATTEMPTS}/{name}").json()["judge"] == "nobody yet"
+    told = client.get(f"{ATTEMPTS}/{name}").json()
+    assert (told["judge"], told["success"], told["outcome"]) == ("agent", None, None)
     client.delete(f"{ATTEMPTS}/{name}")
     gate.set()
     wait_for(lambda: client.get(f"{ATTEMPTS}/{name}").json()["status"] == "cancelled")

@@ -199,7 +199,7 @@ def test_criteria_in_the_form_decide(page: Page, service: Served) -> None:
     expect(page.get_by_role("alert")).to_have_count(0)
     criteria.fill("")
     page.get_by_role("button", name="Start").click()
-    expect(page.get_by_role("status")).to_contain_text("not verified, claimed")
+    expect(page.get_by_role("status")).to_contain_text("unverified, claimed: the agent says that it is done")
     service.runtime.sessions.end(session)
 
 

@@ -175,6 +175,8 @@ class TaskEnvironment:
             self.desktop.check()
 
     def _verdict(self, action: Action | None, terminated: bool) -> tuple[Outcome, Verdict]:
+        if not self.task.checked:
+            return Outcome.UNVERIFIED, Verdict(False, f"{_claim(action)}; there are no criteria to verify it")
         if action is not None and action.kind is ActionKind.FAIL:
             return Outcome.FAILURE, Verdict(False, "the agent declared failure")
         answer = action.text if action is not None and action.kind is ActionKind.ANSWER else None
@@ -271,3 +273,13 @@ class TaskEnvironment:
             self._buttons[action.button.value] = None
         elif action.kind is ActionKind.MOUSE_UP:
             self._buttons.pop(action.button.value, None)
+
+
+def _claim(action: Action | None) -> str:
+    """What the agent's last action says about the task."""
+    kind = None if action is None else action.kind
+    if kind in (ActionKind.DONE, ActionKind.ANSWER):
+        return "the agent says that it is done"
+    if kind is ActionKind.FAIL:
+        return "the agent says that it can't be done"
+    return "the agent asks a question" if kind is ActionKind.ASK else "the agent ran out of steps"

@@ -270,7 +270,7 @@ class DesktopSession:
         if self._writer is None:
             return
         if is_free(self.task) and self._steps:
-            self._end(Outcome.VERIFIER_ERROR, "a session without a task has no criteria", 0.0)
+            self._end(Outcome.UNVERIFIED, "a session without a task has no criteria", 0.0)
         else:
             self._writer.abandon()
             self._writer = None

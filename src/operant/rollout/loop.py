@@ -170,7 +170,8 @@ class _Run:
                     return self._result(outcome, why, transition.reward, end)
                 observation = transition.observation
         except _AgentFailed as failure:
-            return self._result(Outcome.FAILURE, str(failure), end=failure.end)
+            outcome = Outcome.FAILURE if self.task.checked else Outcome.UNVERIFIED
+            return self._result(outcome, str(failure), end=failure.end)
         except VerifierError as error:
             return self._result(Outcome.VERIFIER_ERROR, error.message)
         except Exception as error:

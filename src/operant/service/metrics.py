@@ -152,7 +152,7 @@ class Metrics:
     def summary(self) -> dict[str, Any]:
         with self._lock:
             since = self._since
-            experience = sum(since.outcomes[name] for name in ("success", "failure", "truncated"))
+            verified = sum(since.outcomes[name] for name in ("success", "failure", "truncated"))
             return {
                 "uptime_s": round(time.time() - self.started, 3),
                 "since": since.began,
@@ -165,7 +165,8 @@ class Metrics:
                 "steps": since.steps,
                 "actions": dict(since.actions),
                 "episodes": dict(since.outcomes),
-                "success_rate": since.outcomes["success"] / experience if experience else None,
+                "verified": verified,
+                "success_rate": since.outcomes["success"] / verified if verified else None,
             }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from operant.config.desktop import Profile
 from operant.desktop.protocol import Capability, Desktop, require
 from operant.errors import OperantError, SetupFailed
-from operant.tasks.criteria.base import Criterion
+from operant.tasks.criteria.base import Criterion, NoCriteria
 from operant.tasks.setup import SetupStep
 from operant.types import Difficulty
 
@@ -40,6 +40,11 @@ class Task:
     split: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     oracle: Oracle | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Whether criteria decide about it. Otherwise its episodes end ``unverified``."""
+        return not isinstance(self.success, NoCriteria)
 
     @property
     def needs(self) -> frozenset[Capability]:

@@ -12,10 +12,9 @@ from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
 from operant.errors import OperantError
 from operant.rollout.episode import EpisodeResult, Step
-from operant.service.attempts.free import is_checked
 from operant.service.masking import mask_text
 from operant.tasks.task import Task
-from operant.types import ActionKind, Observation, Outcome, Size
+from operant.types import ActionKind, Observation, Size
 
 __all__ = ["Attempt", "Result", "Status"]
 
@@ -35,8 +34,6 @@ class Result:
     """What the criteria found; None where they could not be asked."""
     claimed: bool
     """Whether the agent said that it is done."""
-    judge: str
-    """``criteria``, or ``agent`` where there are none."""
     outcome: str
     why: str
     reward: float
@@ -44,7 +41,7 @@ class Result:
 
     @property
     def verified(self) -> bool:
-        """Whether criteria checked it, and not the agent alone."""
+        """Whether criteria decided."""
         return self.success is not None
 
 
@@ -79,11 +76,6 @@ class Attempt:
         """What is wanted, as it may be told."""
         return mask_text(self.task.instruction, self.secrets)
 
-    @property
-    def checked(self) -> bool:
-        """Whether criteria decide about it."""
-        return is_checked(self.task)
-
     def move(self, status: str, *, result: Result | None = None, error: OperantError | None = None) -> None:
         with self.changed:
             if self.over:
@@ -102,17 +94,11 @@ class Attempt:
             self.changed.wait_for(lambda: len(self.steps) > seen or self.over, timeout_s)
 
     def judge(self, result: EpisodeResult, episode: str) -> Result:
-        """The criteria decide. Where there are none, what the agent said is told as what it is: a claim."""
+        """The criteria decide; where none did, what the agent said is a claim."""
         last = self.last.action if self.last is not None else None
         claimed = last is not None and last.kind in (ActionKind.DONE, ActionKind.ANSWER)
-        success: bool | None = None
-        why = result.why
-        if not self.checked and result.outcome is Outcome.VERIFIER_ERROR:
-            why = f"the agent {'says that it is done' if claimed else 'ran out of steps'}; {why}"
-        elif self.checked and result.outcome in (Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED):
-            success = result.success
-        judge = "criteria" if self.checked else "agent"
-        return Result(success, claimed, judge, result.outcome.value, why, result.reward, episode)
+        success = result.success if result.outcome.is_experience else None
+        return Result(success, claimed, result.outcome.value, result.why, result.reward, episode)
 
     # What the loop tells.
 

@@ -1,6 +1,6 @@
 """Free instructions, with or without criteria to check them by.
 
-Without criteria there is no telling whether it worked. What the agent says of itself is then a claim, not a success.
+Without criteria an attempt ends ``unverified``: what the agent says of itself is a claim, not a success.
 """
 
 from __future__ import annotations
@@ -8,22 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from operant.config.desktop import Profile
-from operant.errors import RequestForbidden, VerifierError
+from operant.errors import RequestForbidden
 from operant.service.sessions.session import Session
-from operant.tasks.criteria.base import Criterion, Verdict, World
+from operant.tasks.criteria.base import Criterion, NoCriteria
 from operant.tasks.task import Task
 from operant.types import Difficulty
 
-__all__ = ["FREE", "free_task", "is_checked", "is_free", "task_for"]
+__all__ = ["FREE", "free_task", "is_free", "task_for"]
 
 FREE = "free/instruction-v1"
-
-
-class Unverifiable(Criterion):
-    """Neither success nor failure is known, and the episode says so."""
-
-    def check(self, world: World) -> Verdict:
-        raise VerifierError("a free instruction without criteria can't be checked")
 
 
 def free_task(
@@ -34,7 +27,7 @@ def free_task(
         FREE,
         instruction,
         Difficulty.of_steps(max_steps),
-        success or Unverifiable(),
+        success or NoCriteria(),
         max_steps=max_steps,
         profile=profile,
     )
@@ -44,16 +37,11 @@ def is_free(task: Task) -> bool:
     return task.id == FREE
 
 
-def is_checked(task: Task) -> bool:
-    """Whether criteria decide about it."""
-    return not isinstance(task.success, Unverifiable)
-
-
 def task_for(session: Session, task: Task) -> Task:
     """The task as it is done in that session, whose criteria decide about an instruction that has none."""
-    if not is_checked(task) and session.success is not None:
+    if not task.checked and session.success is not None:
         task = replace(task, success=session.success)
-    if session.live and is_checked(task):
+    if session.live and task.checked:
         raise RequestForbidden(
             "set-ups and criteria work in sandboxed desktops only, not on the screen of this machine",
             hint="give an instruction without success_criteria, or name another session",

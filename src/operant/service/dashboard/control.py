@@ -139,7 +139,7 @@ def _work(session: Session) -> None:
             ui.textarea("Success criteria (JSON)", placeholder=CRITERIA)
             .props(
                 'outlined dense autogrow input-style="font-family: monospace; min-height: 2.6em" '
-                f"hint='For example {CRITERIA}, as in config/tasks.json. Left empty, what the agent says is not checked.'"
+                f"hint='For example {CRITERIA}, as in config/tasks.json. Left empty, the attempt ends unverified.'"
             )
             .classes("w-full")
         )
@@ -191,7 +191,9 @@ def _told(attempt: Attempt) -> str:
     result = attempt.result
     if result.verified:
         return f"{'success' if result.success else 'failure'}, verified: {result.why}"
-    return f"not verified, {'claimed' if result.claimed else 'not claimed'}: {result.why}"
+    return (
+        f"{result.outcome.replace('_', ' ')}, {'claimed' if result.claimed else 'not claimed'}: {result.why}"
+    )
 
 
 def _openable() -> list[App]:

@@ -17,6 +17,7 @@ from operant.service.dashboard.frame import (
 )
 from operant.service.routes.catalogue import episode_view
 from operant.service.schemas.catalogue import EpisodeStep, EpisodeView
+from operant.types import Outcome
 
 __all__ = ["register"]
 
@@ -27,7 +28,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"name": "agent", "label": "Agent", "field": "agent", "align": "left", "sortable": True},
     {"name": "steps", "label": "Steps", "field": "steps", "sortable": True},
 ]
-OUTCOMES = ("all", "success", "failure", "truncated", "infra_error", "verifier_error", "unfinished")
+OUTCOMES = ("all", *(outcome.value for outcome in Outcome), "unfinished")
 MOST = 500
 
 

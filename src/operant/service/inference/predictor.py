@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView
+from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView, Usage
 from operant.agents.batched import BatchedAgent
 from operant.errors import AgentError, InvalidAction, OperantError, RequestForbidden
 from operant.types import Action, Observation, Size
@@ -33,13 +33,20 @@ class PredictionRequest:
 class Prediction:
     """An action, or why there is none."""
 
-    action: Action | None
+    actions: tuple[Action, ...] = ()
+    """All of the turn; most agents give one."""
     confidence: float | None = None
     """How likely the model takes its own action; None if it does not say."""
     value: float | None = None
     """What its critic expects; None if it has none."""
     response: str = ""
     error: str = ""
+    usage: Usage | None = None
+
+    @property
+    def action(self) -> Action | None:
+        """The first one."""
+        return self.actions[0] if self.actions else None
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,9 @@ class AgentPredictor(Predictor):
             agent.begin(TaskView(seen.instruction, seen.max_steps, Size(width, height), question.seed))
             return _answer(agent.act(seen))
         except InvalidAction as error:
-            return Prediction(None, error=error.message)
+            return Prediction(error=error.message)
+        except OperantError as error:  # such as a model server that does not answer: it says what to do
+            return error
         except Exception as error:  # noqa: BLE001 - foreign code may raise anything
             return AgentError(f"{self.info.name} failed: {type(error).__name__}: {str(error)[:200]}")
 
@@ -143,13 +152,13 @@ class AgentPredictor(Predictor):
 
 def _answer(said: Action | Decision) -> Prediction:
     if not isinstance(said, Decision):
-        return Prediction(said)
+        return Prediction((said,))
     record = said.record
     confidence = _number(record.get("confidence"))
     if confidence is None and (log_prob := _number(record.get("log_prob"))) is not None:
         confidence = min(1.0, math.exp(min(0.0, log_prob)))
-    action = said.actions[0] if said.actions else None
-    return Prediction(action, confidence, _number(record.get("value")), said.response, said.error)
+    value = _number(record.get("value"))
+    return Prediction(said.actions, confidence, value, said.response, said.error, said.usage)
 
 
 def _number(value: Any) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -21,17 +22,15 @@ from operant.service.pictures import decode_base64, decode_picture
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import RuntimeDep
 from operant.service.runtime import Runtime
-from operant.service.schemas.agent import (
+from operant.service.schemas.actions import (
     ExecuteRequest,
     ExecuteResponse,
-    ModelInfoView,
-    ModelList,
-    ModelView,
     PredictRequest,
     PredictResponse,
     Region,
-    SwitchRequest,
 )
+from operant.service.schemas.agent import ModelInfoView, ModelList, ModelView, SwitchRequest
+from operant.service.schemas.base import UsageView
 from operant.service.sessions.registry import LIVE
 from operant.service.sessions.session import Performed, Session
 from operant.service.sessions.sight import see
@@ -124,9 +123,11 @@ def _prediction(timed: Timed, asked: PredictRequest, size: Size) -> PredictRespo
         batch_size=timed.batch,
         screen=[size.width, size.height],
         action=to_json(action) if action else None,
+        actions=[to_json(one) for one in answer.actions],
         formats={name: _render(name, action, size) for name in asked.formats},
         model=timed.model,
         error=answer.error or None,
+        usage=UsageView.of(answer.usage),
     )
 
 
@@ -148,26 +149,27 @@ def _render(name: str, action: Action | None, size: Size) -> Any:
 
 @router.post("/execute", response_model=ExecuteResponse)
 async def execute(asked: ExecuteRequest, runtime: RuntimeDep) -> ExecuteResponse:
-    """Do one action (or what a payload of another format asks for), and say what changed."""
+    """Do what /predict answered, or an action in any format, and say what changed."""
     return await runtime.at_desk(_execute, runtime, asked)
 
 
 def _execute(runtime: Runtime, asked: ExecuteRequest) -> ExecuteResponse:
     session = runtime.sessions.find(asked.session)
-    wanted = actions.parse(asked.format, asked.action, session.size)
+    screen = Size(*asked.screen) if asked.screen else session.size
+    wanted = actions.parse(asked.format, asked.action, screen)
     if not wanted:
         raise InvalidAction("there is no action in it")
-    for action in wanted:
-        if action.kind.terminal:
-            raise InvalidAction(f"{action.kind.value} ends an episode, and there is none here")
+    ends = next((action.kind for action in wanted if action.kind.terminal), None)
     told = [mask_action(action, wholly=asked.secret) for action in wanted]
     performed = None
-    if not asked.dry_run:
-        performed = _perform_all(runtime, session, wanted, asked.secret)
+    doing = list(itertools.takewhile(lambda action: not action.kind.terminal, wanted))
+    if doing and not asked.dry_run:
+        performed = _perform_all(runtime, session, doing, asked.secret)
     box = performed.region if performed else None
     return ExecuteResponse(
         session=session.id,
         performed=performed is not None,
+        ends=ends.value if ends else None,
         actions=[to_json(action) for action in told],
         description="; ".join(describe(action, session.size) for action in told),
         changed=performed.changed if performed else False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Literal
 
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
@@ -29,7 +28,6 @@ router = APIRouter(prefix="/api/v1/agent", tags=["tasks of the agent"], response
 FREE_STEPS = 20
 HEARTBEAT_S = 10.0
 STATUS_WAIT_S = 0.5  # longest wait for news of an attempt
-JUDGES: dict[str, Literal["criteria", "agent"]] = {"criteria": "criteria", "agent": "agent"}
 
 
 @router.post("/complete-task", response_model=AttemptView, responses={202: {"model": AttemptView}})
@@ -139,7 +137,7 @@ def view_of(attempt: Attempt, *, status: str | None = None, secrets: list[str] |
         success=result.success if result else None,
         claimed=result.claimed if result else False,
         verified=result.verified if result else False,
-        judge=JUDGES[result.judge] if result else "nobody yet",
+        judge="criteria" if attempt.task.checked else "agent",
         outcome=result.outcome if result else None,
         why=mask_text(why, hidden),
         reward=result.reward if result else 0.0,

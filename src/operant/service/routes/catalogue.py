@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import FileResponse, Response
@@ -15,13 +15,16 @@ from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
 from operant.service.schemas.catalogue import EpisodeList, EpisodeRow, EpisodeStep, EpisodeView, TaskRow
 from operant.tasks.template import Template
-from operant.types import Size
+from operant.types import Outcome, Size
 
 __all__ = ["episode_view", "router", "task_row"]
 
 router = APIRouter(prefix="/api/v1", responses=PROBLEMS)
 
-Outcomes = Literal["success", "failure", "truncated", "infra_error", "verifier_error", "unfinished"]
+if TYPE_CHECKING:
+    Outcomes = str
+else:
+    Outcomes = Literal[(*(outcome.value for outcome in Outcome), "unfinished")]
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {}, "image/png": {}, "application/json": {}}}
 }

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Criteria", "Given", "Pair", "Taken"]
+from operant.agents.base import Usage
+from operant.types import Outcome
+
+__all__ = ["Criteria", "Given", "OutcomeName", "Pair", "Taken", "UsageView"]
 
 #: x and y, or width and height. A list, because tools disagree on how OpenAPI describes a tuple.
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 #: Success criteria in the form of task files; ``operant.service.attempts.criteria`` reads them.
 Criteria = dict[str, Any] | list[dict[str, Any]] | None
+#: How an attempt or an episode ended.
+if TYPE_CHECKING:
+    OutcomeName = str
+else:
+    OutcomeName = Literal[tuple(outcome.value for outcome in Outcome)]
 
 
 class Taken(BaseModel):
@@ -24,3 +33,20 @@ class Given(BaseModel):
     """An answer."""
 
     model_config = ConfigDict(use_attribute_docstrings=True, protected_namespaces=())
+
+
+class UsageView(Given):
+    """What a model behind an API used."""
+
+    input_tokens: int
+    cached_tokens: int
+    """Part of the input that the server had read before."""
+    output_tokens: int
+    requests: int
+    cost: float | None
+    """US dollars; null if the price is unknown."""
+
+    @classmethod
+    def of(cls, usage: Usage | None) -> UsageView | None:
+        """None for an agent that does not count."""
+        return None if usage is None else cls.model_validate(asdict(usage))

@@ -50,8 +50,10 @@ class MetricsView(Given):
     steps: int
     actions: dict[str, int]
     episodes: dict[str, int]
+    verified: int
+    """Attempts that criteria decided about."""
     success_rate: float | None
-    """Of the attempts that the machine did not fail."""
+    """Of the verified attempts."""
     desktops: DesktopCounts | None
     sessions: int
     attempts: int

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from operant.config.base import Config
+from operant.errors import VerifierError
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
 
-__all__ = ["Criterion", "Verdict", "World"]
+__all__ = ["Criterion", "NoCriteria", "Verdict", "World"]
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,10 @@ class Criterion(Config, ABC):
     def parts(self) -> tuple[Criterion, ...]:
         """The criteria that have to hold together; the share of them that holds is how far a task has come."""
         return (self,)
+
+
+class NoCriteria(Criterion):
+    """In place of criteria where there are none, as with a free instruction: the outcome is ``unverified``."""
+
+    def check(self, world: World) -> Verdict:
+        raise VerifierError("there are no criteria to verify it")
