@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from operant.actions import anthropic, computer_rl, gemini, json_text, openai, pyautogui_source, qwen, ui_tars
+from operant.actions import (
+    anthropic,
+    computer_rl,
+    function_tools,
+    gemini,
+    json_text,
+    openai,
+    pyautogui_source,
+    qwen,
+    ui_tars,
+)
 from operant.actions.dialect import Dialect
 from operant.actions.payload import choose
 
@@ -18,6 +28,7 @@ DIALECTS: Mapping[str, Dialect] = {
     "openai": openai.DIALECT,
     "gemini": gemini.DIALECT,
     "gemini_browser": gemini.BROWSER,
+    "function_tools": function_tools.DIALECT,
     "qwen2_5_vl": qwen.VERSION_2_5,
     "qwen3_vl": qwen.VERSION_3,
     "qwen3_5": qwen.VERSION_3_5,

@@ -9,10 +9,11 @@ from pydantic import Field, model_validator
 from operant.config.base import Config
 from operant.config.settings import Settings
 
-__all__ = ["HostedSettings", "Observed", "Prices", "VendorName"]
+__all__ = ["Coordinates", "HostedSettings", "Observed", "Prices", "VendorName"]
 
 VendorName = Literal["anthropic", "openai", "gemini", "chat"]
 Observed = Literal["screenshot", "a11y_tree", "screenshot_a11y_tree"]
+Coordinates = Literal["pixels", "thousandths", "up_to_999", "fractions"]
 
 
 class Prices(Config):
@@ -36,7 +37,9 @@ class HostedSettings(Settings):
     base_url: str | None = None
     """Another server that speaks the protocol; else the vendor's variable, such as OPENAI_BASE_URL."""
     dialect: str | None = None
-    """anthropic: the version of the tool, instead of the model's newest. chat: json, ui_tars, computer_rl, pyautogui."""
+    """How it says actions, instead of the best for the model: docs/llm_agents.md lists them. chat: json unless given."""
+    coordinates: Coordinates | None = None
+    """chat: what its coordinates count, for dialects that leave it open (json, function_tools and others)."""
     observation: Observed = "screenshot"
     """What it is shown: the picture, the widgets as text, or both."""
     history: int = Field(default=3, ge=1, le=50)

@@ -1,34 +1,38 @@
-"""Chat Completions of any OpenAI-compatible server, with actions as plain text.
+"""Chat Completions of any OpenAI-compatible server, with actions as plain text or as calls of our functions.
 
-Works with models and servers that know no tools. Coordinates are thousandths of the screen. Pictures and widgets
-are sent for the last turns only; the replies stay.
+Plain text works with models and servers that know no tools. With function tools every call is answered by a message
+of its own, which may hold text only: the screen follows in a user's message. Pictures and widgets are sent for the
+last turns; the replies stay.
 """
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import openai
 
+from operant.actions.coordinates import Units
+from operant.actions.registry import DIALECTS, TEXT_DIALECTS
+from operant.actions.thinking import without_thinking
 from operant.agents.base import Usage
 from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.openai import openai_client
+from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import UNREADABLE, Failure, read_reply, sdk_failure
-from operant.agents.vlm.answers import Answers, explanation
-from operant.agents.vlm.families import Units
 from operant.config.hosted import HostedSettings
-from operant.config.vlm import AnswerFormat
 from operant.errors import ConfigError, InvalidAction
 from operant.types import Point, Size
 
 __all__ = ["ChatDialogue"]
 
-DIALECTS = ("json", "ui_tars", "computer_rl", "pyautogui")
-_THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
+FUNCTIONS = "function_tools"
 ENDS = {"length": "token_limit", "content_filter": "refusal"}
 NO_PICTURE = "(an earlier screen)"
+NOW = "The screen now."
+#: Of a reply with calls, what has to come back as it was.
+KEPT = ("content", "reasoning_content", "reasoning")
 
 
 class ChatDialogue(Dialogue):
@@ -40,31 +44,53 @@ class ChatDialogue(Dialogue):
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)
         chosen = settings.dialect or "json"
-        if chosen not in DIALECTS:
-            raise ConfigError(f"{chosen!r} is no dialect of chat", hint=f"dialects: {', '.join(DIALECTS)}")
-        self._format = cast("AnswerFormat", chosen)
+        known = (FUNCTIONS, *TEXT_DIALECTS)
+        if chosen not in known:
+            raise ConfigError(f"{chosen!r} is no dialect of chat", hint=f"dialects: {', '.join(known)}")
+        self._dialect = DIALECTS[chosen]
+        self._name = chosen
+        self._units = None if settings.coordinates is None else Units(settings.coordinates)
+        if self._units is not None and self._units not in self._dialect.units:
+            named = ", ".join(one.value for one in self._dialect.units)
+            raise ConfigError(
+                f"{chosen} does not count in {settings.coordinates}", hint=f"coordinates: {named}"
+            )
+        self.limits = self._dialect.limits
+        self._length = "max_tokens"
         self._client = openai_client(settings, key)
-        self._answers = Answers(self._format, Units.THOUSANDTHS, self.shown)
         self._messages: list[dict[str, Any]] = []
 
-    def locate(self, point: Point, shown: Size) -> tuple[int, int]:
-        return round(point.x * 1000), round(point.y * 1000)
+    def locate(self, point: Point, shown: Size) -> tuple[float, float]:
+        return self._dialect.grid(shown, self._units).locate(point)
 
     def begin(self, instruction: str, shown: Size, seen: Seen) -> None:
         self.shown = shown
-        self._answers = Answers(self._format, Units.THOUSANDTHS, shown)
-        system = {"role": "system", "content": explanation(self._format, Units.THOUSANDTHS)}
-        self._messages = [system, _user(f"Task: {instruction}", seen)]
+        told = self._dialect.prompt(shown, self._units, sees="picture" if seen.picture else "tree")
+        self._messages = [{"role": "system", "content": told}, _user(f"Task: {instruction}", seen)]
 
     def answer(self, results: Sequence[CallResult], seen: Seen) -> None:
-        errors = [f"Your last action was refused: {one.error}" for one in results if one.error]
-        self._messages.append(_user("\n".join(errors) or "The screen now.", seen))
+        errors = [one.error for one in results if one.error]
+        if self._dialect.way == "functions":
+            self._messages += [_answered(one) for one in results]
+            told = NOW
+        else:
+            answers = [one.last.text for one in results if one.last is not None and one.last.text]
+            told = "\n".join([f"Your last action was refused: {error}" for error in errors] + answers) or NOW
+        zoomed = [one.last for one in results if one.last is not None and one.last.action.region is not None]
+        closer = [within(one.screen, self.shown) for one in zoomed if one.screen is not None]
+        self._messages.append(_user(told, seen, *closer))
 
     def remark(self, why: str, seen: Seen) -> None:
         self._messages.append(_user(why, seen))
 
+    # Requests.
+
     def send(self, timeout_s: float) -> ModelReply:
-        body: dict[str, Any] = {"messages": self._recent(), "max_tokens": self.settings.max_tokens}
+        body: dict[str, Any] = {"messages": self._recent(), self._length: self.settings.max_tokens}
+        if tools := self._dialect.tools(self.shown):
+            body["tools"] = tools
+        if self._dialect.stop:
+            body["stop"] = list(self._dialect.stop)
         if self.settings.temperature is not None:
             body["temperature"] = self.settings.temperature
         if self.settings.effort is not None:
@@ -98,21 +124,62 @@ class ChatDialogue(Dialogue):
         message, usage = choice["message"], _usage(reply.get("usage"))
         said = message.get("content")
         text = said if isinstance(said, str) else ""
-        # An empty answer would leave two user's turns in a row, which most chat templates refuse.
-        self._messages.append({"role": "assistant", "content": text or "(nothing)"})
+        given = message.get("tool_calls")
+        calls = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
         end = ENDS.get(str(choice.get("finish_reason")), "")
         if message.get("refusal"):
+            self._messages.append({"role": "assistant", "content": text or "(nothing)"})
             return ModelReply(text=str(message["refusal"]), end="refusal", usage=usage)
-        answer = _THOUGHT.sub("", text).strip()
-        if not answer:
+        if self._dialect.way == "functions":
+            return self._called(message, calls, text, end, usage)
+        return self._spoken(calls, text, end, usage)
+
+    def _called(
+        self, message: dict[str, Any], calls: list[dict[str, Any]], text: str, end: str, usage: Usage
+    ) -> ModelReply:
+        """A reply with calls of functions; without any, its text ends the task."""
+        tidy = [_with_identity(call, number) for number, call in enumerate(calls)]
+        kept = {name: message[name] for name in KEPT if isinstance(message.get(name), str)}
+        back = {"role": "assistant", "content": None, **kept}
+        self._messages.append(
+            {**back, "tool_calls": tidy} if tidy else {**back, "content": text or "(nothing)"}
+        )
+        read = tuple(self._call(one["id"], call) for one, call in zip(tidy, calls, strict=True))
+        return ModelReply(read, without_thinking(text).strip(), end, usage=usage)
+
+    def _call(self, identity: str, call: dict[str, Any]) -> ModelCall:
+        function = call.get("function")
+        name = str(function.get("name")) if isinstance(function, dict) else ""
+        try:
+            return ModelCall(identity, name, tuple(self._dialect.parse(call, self.shown, self._units)))
+        except InvalidAction as error:
+            return ModelCall(identity, name, error=error.message)
+
+    def _spoken(self, calls: list[dict[str, Any]], text: str, end: str, usage: Usage) -> ModelReply:
+        """A reply in plain text. Some servers take calls out of it on their own."""
+        shown = text or (json.dumps(calls) if calls else "")
+        # An empty answer would leave two user's turns in a row, which most chat templates refuse.
+        self._messages.append({"role": "assistant", "content": shown or "(nothing)"})
+        if not calls and not without_thinking(text).strip():
             return ModelReply(text=text if end else "", end=end, usage=usage)
         try:
-            call = ModelCall("", self._format, tuple(self._answers.parse(answer)))
+            actions = tuple(self._dialect.parse(calls or text, self.shown, self._units))
         except InvalidAction as error:
             if end:
                 return ModelReply(text=text, end=end, usage=usage)
-            call = ModelCall("", self._format, error=error.message)
-        return ModelReply((call,), text, usage=usage)
+            return ModelReply((ModelCall("", self._name, error=error.message),), text, usage=usage)
+        return ModelReply((ModelCall("", self._name, actions),), text, usage=usage)
+
+    def mend(self, failure: Failure) -> bool:
+        """OpenAI's newer models have another name for the length of a reply; older servers know only the first."""
+        if (
+            failure.status == 400
+            and "max_completion_tokens" in failure.message
+            and self._length == "max_tokens"
+        ):
+            self._length = "max_completion_tokens"
+            return True
+        return False
 
     def look_up(self, timeout_s: float) -> None:
         """The list of models; a server without one is asked when the first episode begins."""
@@ -128,12 +195,39 @@ class ChatDialogue(Dialogue):
         self._client.close()
 
 
-def _user(text: str, seen: Seen) -> dict[str, Any]:
+def _with_identity(call: dict[str, Any], number: int) -> dict[str, Any]:
+    """The call as it goes back: with an identity, and with arguments that a server's template can read."""
+    found = call.get("function")
+    function = found if isinstance(found, dict) else {}
+    arguments = function.get("arguments")
+    if isinstance(arguments, dict):
+        arguments = json.dumps(arguments)
+    try:
+        readable = isinstance(json.loads(str(arguments)), dict)
+    except (ValueError, RecursionError):
+        readable = False
+    return {
+        "id": str(call.get("id") or f"call_{number}"),
+        "type": "function",
+        "function": {
+            "name": str(function.get("name") or "unknown"),
+            "arguments": arguments if readable else "{}",
+        },
+    }
+
+
+def _answered(result: CallResult) -> dict[str, Any]:
+    told = f"Error: {result.error}" if result.error else (result.last and result.last.text) or "OK"
+    return {"role": "tool", "tool_call_id": result.call.id, "content": told}
+
+
+def _user(text: str, seen: Seen, *closer: EncodedPicture) -> dict[str, Any]:
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
     if seen.text:
         parts.append({"type": "text", "text": seen.text})
-    if seen.picture is not None:
-        parts.append({"type": "image_url", "image_url": {"url": seen.picture.url}})
+    for picture in (*closer, seen.picture):
+        if picture is not None:
+            parts.append({"type": "image_url", "image_url": {"url": picture.url}})
     return {"role": "user", "content": parts}
 
 

@@ -1,19 +1,23 @@
-"""OpenAI's Responses API with its computer tool. The server keeps the conversation; a request adds to it.
+"""OpenAI's Responses API with its computer tool, or with our functions, which also work without pictures.
 
-So a request holds one turn and one picture, however long the episode is.
+The server keeps the conversation and a request adds to it. So a request holds one turn and one picture, however
+long the episode is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import openai
 
-from operant.actions import openai as dialect
+from operant.actions.coordinates import Units
+from operant.actions.dialect import Dialect
 from operant.actions.frames import OPENAI
+from operant.actions.registry import DIALECTS
 from operant.agents.base import Usage
 from operant.agents.hosted.base import TASK_WORDS, CallResult, Dialogue, ModelCall, ModelReply, Seen
+from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import Failure, read_reply, sdk_failure
 from operant.config.hosted import HostedSettings
 from operant.config.settings import read_environment
@@ -23,6 +27,7 @@ from operant.types import Size
 __all__ = ["OpenAIDialogue", "openai_client"]
 
 NO_TEMPERATURE = ("gpt-5", "gpt-6", "o1", "o3", "o4")
+COMPUTER, FUNCTIONS = "openai", "function_tools"
 ENDS = {"max_output_tokens": "token_limit", "content_filter": "refusal"}
 
 
@@ -42,8 +47,17 @@ class OpenAIDialogue(Dialogue):
         super().__init__(settings, key)
         if settings.temperature is not None and settings.model.startswith(NO_TEMPERATURE):
             raise ConfigError(f"{settings.model} takes no temperature", hint="set effort instead")
-        if settings.dialect is not None:
-            raise ConfigError("openai has one dialect", hint="leave dialect out")
+        blind = settings.observation == "a11y_tree"
+        chosen = settings.dialect or (FUNCTIONS if blind else COMPUTER)
+        if chosen not in (COMPUTER, FUNCTIONS):
+            raise ConfigError(
+                f"{chosen!r} is no dialect of openai", hint=f"dialects: {COMPUTER}, {FUNCTIONS}"
+            )
+        if blind and chosen == COMPUTER:
+            raise ConfigError("openai's computer tool needs pictures", hint=f"dialect: {FUNCTIONS}")
+        self._dialect: Dialect = DIALECTS[chosen]
+        self._with_functions = chosen == FUNCTIONS
+        self._instructions = TASK_WORDS
         self._client = openai_client(settings, key)
         self._items: list[dict[str, Any]] = []
         self._previous: str | None = None
@@ -52,21 +66,34 @@ class OpenAIDialogue(Dialogue):
     def begin(self, instruction: str, shown: Size, seen: Seen) -> None:
         self.shown = shown
         self._previous, self._checks = None, {}
+        if self._with_functions:
+            sees: Literal["picture", "tree"] = "picture" if seen.picture else "tree"
+            self._instructions = self._dialect.prompt(shown, Units.PIXELS, sees=sees)
         self._items = [_user(instruction, seen)]
 
     def answer(self, results: Sequence[CallResult], seen: Seen) -> None:
+        if self._with_functions:
+            self._items = [self._told(one, seen, last=one is results[-1]) for one in results]
+            return
         self._items = [self._output(one, seen) for one in results]
         errors = [one.error for one in results if one.error]
         if errors or seen.text:
             self._items.append(_user("\n".join([*errors, seen.text]).strip()))
 
+    def _told(self, result: CallResult, seen: Seen, *, last: bool) -> dict[str, Any]:
+        """The answer to a call of a function: text, what a zoom showed, and after the last one the screen."""
+        done = result.last
+        said = f"Error: {result.error}" if result.error else (done.text if done else "") or "OK"
+        parts: list[dict[str, Any]] = [{"type": "input_text", "text": said}]
+        if done is not None and done.screen is not None and done.action.region is not None:
+            parts.append(_image(within(done.screen, self.shown)))
+        if last:
+            parts += _parts(seen)
+        return {"type": "function_call_output", "call_id": result.call.id, "output": parts}
+
     def _output(self, result: CallResult, seen: Seen) -> dict[str, Any]:
-        picture = seen.picture
-        if picture is None:
-            raise ConfigError(
-                "openai's computer tool answers with screenshots", hint="observation: screenshot"
-            )
-        shot = {"type": "computer_screenshot", "image_url": picture.url, "detail": "original"}
+        url = seen.picture.url if seen.picture is not None else ""
+        shot = {"type": "computer_screenshot", "image_url": url, "detail": "original"}
         checks = self._checks.get(result.call.id)
         acknowledged = {"acknowledged_safety_checks": checks} if checks else {}
         return {"type": "computer_call_output", "call_id": result.call.id, "output": shot, **acknowledged}
@@ -77,8 +104,8 @@ class OpenAIDialogue(Dialogue):
     def send(self, timeout_s: float) -> ModelReply:
         body: dict[str, Any] = {
             "input": self._items,
-            "instructions": TASK_WORDS,
-            "tools": [dialect.declaration()],
+            "instructions": self._instructions,
+            "tools": [_flat(tool) for tool in self._dialect.tools(self.shown)],
             "truncation": "auto",
             "max_output_tokens": self.settings.max_tokens,
         }
@@ -105,7 +132,8 @@ class OpenAIDialogue(Dialogue):
         if isinstance(reply.get("id"), str):
             self._previous = reply["id"]
         items = [item for item in reply.get("output") or [] if isinstance(item, dict)]
-        found = [item for item in items if item.get("type") == "computer_call"]
+        kind = "function_call" if self._with_functions else "computer_call"
+        found = [item for item in items if item.get("type") == kind]
         parts = [
             part
             for item in items
@@ -134,10 +162,12 @@ class OpenAIDialogue(Dialogue):
 
     def _call(self, item: dict[str, Any]) -> ModelCall:
         identity = str(item.get("call_id"))
+        name = str(item.get("name")) if self._with_functions else "computer"
         try:
-            return ModelCall(identity, "computer", tuple(dialect.parse(item, self.shown)))
+            actions = self._dialect.parse(item, self.shown, Units.PIXELS)
         except InvalidAction as error:
-            return ModelCall(identity, "computer", error=error.message)
+            return ModelCall(identity, name, error=error.message)
+        return ModelCall(identity, name, tuple(actions))
 
     def look_up(self, timeout_s: float) -> None:
         try:
@@ -152,11 +182,22 @@ class OpenAIDialogue(Dialogue):
         self._client.close()
 
 
+def _flat(tool: dict[str, Any]) -> dict[str, Any]:
+    """A tool as Responses has it: functions are not nested, and strict unless told otherwise."""
+    return {"type": "function", "strict": False, **tool["function"]} if "function" in tool else tool
+
+
+def _image(picture: EncodedPicture) -> dict[str, Any]:
+    return {"type": "input_image", "image_url": picture.url, "detail": "original"}
+
+
+def _parts(seen: Seen) -> list[dict[str, Any]]:
+    text = [{"type": "input_text", "text": seen.text}] if seen.text else []
+    return [*text, _image(seen.picture)] if seen.picture is not None else text
+
+
 def _user(text: str, seen: Seen | None = None) -> dict[str, Any]:
-    told = "\n".join(part for part in (text, seen.text if seen else "") if part)
-    content: list[dict[str, Any]] = [{"type": "input_text", "text": told}]
-    if seen is not None and seen.picture is not None:
-        content.append({"type": "input_image", "image_url": seen.picture.url, "detail": "original"})
+    content = [{"type": "input_text", "text": text}, *(_parts(seen) if seen is not None else [])]
     return {"type": "message", "role": "user", "content": content}
 
 
