@@ -10,19 +10,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 from PIL import Image
 
-from operant.cli import main
 from operant.config.desktop import DesktopConfig
 from operant.evaluation.runner import evaluate
 from operant.rollout.store import find_episodes, read_episode
-from operant.tasks.suites import SUITES
-from operant.testing import FAKE_TEMPLATES, FakeDesktop
+from operant.testing import FakeDesktop
 from operant.types import Outcome, Size
 
 HERE = Path(__file__).parent
@@ -55,32 +52,6 @@ def call(*args: str | Path, cwd: Path, code: int = 0) -> tuple[str, str]:
     out, err = process.communicate(timeout=100)
     assert process.returncode == code, err
     return out, err
-
-
-@pytest.fixture
-def fake(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[str, str]]:
-    """The command in this process, with a suite called "pretend" on desktops without X."""
-    pretend = ModuleType("pretend_suite")
-    pretend.TEMPLATES = list(FAKE_TEMPLATES)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pretend_suite", pretend)
-    monkeypatch.setitem(SUITES, "pretend", "pretend_suite:TEMPLATES")
-    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", FakeDesktop.factory)
-    monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.setenv("COLUMNS", "140")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str | Path, code: int = 0) -> tuple[str, str]:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main([str(arg) for arg in args])
-        printed = capsys.readouterr()
-        assert (left.value.code or 0) == code, printed.err
-        return printed.out, printed.err
-
-    return run
 
 
 def test_a_fake_evaluation_from_start_to_report(fake: Any, tmp_path: Path) -> None:

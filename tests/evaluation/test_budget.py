@@ -35,7 +35,7 @@ def test_what_was_used_is_summed_up(play: Play, tasks: list[Task]) -> None:
     count = len(tasks)
     assert used == {
         "input_tokens": 80 * count, "cached_tokens": 40 * count, "output_tokens": 20 * count, "requests": count,
-        "cost": 0.25 * count,
+        "cost": 0.25 * count, "written_tokens": 0,
     }  # fmt: skip
     assert "$2.0000" in used_text(used)
     assert used_text({**used, "cost": None}).endswith("cost unknown")

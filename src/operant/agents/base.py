@@ -45,6 +45,8 @@ class Usage:
     requests: int = 0
     cost: float | None = None
     """US dollars; None if the price is unknown."""
+    written_tokens: int = 0
+    """The part of the input that the server keeps for the next request; some vendors charge more for it."""
 
     @property
     def tokens(self) -> int:
@@ -62,7 +64,7 @@ class Usage:
         cost = form.get("cost")
         counts = {
             name: int(form.get(name, 0))
-            for name in ("input_tokens", "cached_tokens", "output_tokens", "requests")
+            for name in ("input_tokens", "cached_tokens", "output_tokens", "requests", "written_tokens")
         }
         return cls(**counts, cost=None if cost is None else float(cost))
 
@@ -75,6 +77,7 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.requests + other.requests,
             None if not costs or None in costs else sum(cost for cost in costs if cost is not None),
+            self.written_tokens + other.written_tokens,
         )
 
 
@@ -106,6 +109,8 @@ class Agent(ABC):
     the first are given the widgets too."""
     still_ms: int = 0
     """What it is shown has been still for so many milliseconds (it is waited for at most 2 s); 0: as desktops settle."""
+    unpriced: str = ""
+    """The model that it pays for at a price that is not known; empty if it costs nothing or the price is known."""
     fingerprint: str = ""
     """Changes when the agent does, such as a hash of its weights: results of two are never mixed."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib.metadata import EntryPoint
 from typing import Any
 
 from operant.agents.base import Agent
 from operant.config.entry_points import find, installed, load
 from operant.config.imported import imported
+from operant.config.prices import PriceTable
 from operant.errors import AgentError, ConfigError, MissingDependency, OperantError, UnknownAgent
 
 __all__ = ["AGENTS", "GROUP", "agent_factory", "agent_names", "checked_device", "make_agent"]
@@ -43,13 +44,16 @@ AGENTS: dict[str, str] = {
 }
 
 
-def agent_factory(name: str, *, device: str | None = None) -> Callable[[], Agent]:
+def agent_factory(
+    name: str, *, device: str | None = None, prices: PriceTable | None = None
+) -> Callable[[], Agent]:
     """Makes agents of that name; a wrong name or device is an error now, before anything starts.
 
-    The device goes to factories with a parameter of that name; the others have no network.
+    The device and the prices go to factories with parameters of these names; the others have no network, or are free.
     """
     if name.endswith((".yaml", ".yml")) and ":" not in name:
-        return lambda: _make(name, _import(name, EntryPoint(name, HOSTED_FILE, GROUP)), (name,), {})
+        from_file = _import(name, EntryPoint(name, HOSTED_FILE, GROUP))
+        return lambda: _make(name, from_file, (name,), {"prices": prices})
     first, colon, argument = name.partition(":")
     entry = find(first, GROUP, AGENTS)
     if entry is None and not colon:
@@ -59,7 +63,12 @@ def agent_factory(name: str, *, device: str | None = None) -> Callable[[], Agent
         raise UnknownAgent(f"there is no agent {name!r}", hint=hint)
     make = _import(name, entry)
     arguments = (argument,) if entry is not None and colon else ()
-    options = {"device": checked_device(device)} if device is not None and _takes_device(make) else {}
+    taken = _parameters(make)
+    options: dict[str, Any] = {}
+    if device is not None and "device" in taken:
+        options["device"] = checked_device(device)
+    if prices is not None and "prices" in taken:
+        options["prices"] = prices
     return lambda: _make(name, make, arguments, options)
 
 
@@ -86,11 +95,11 @@ def checked_device(name: str) -> str:
     return str(pick_device(name))
 
 
-def _takes_device(make: Callable[..., Any]) -> bool:
+def _parameters(make: Callable[..., Any]) -> Collection[str]:
     try:
-        return "device" in inspect.signature(make).parameters
+        return inspect.signature(make).parameters
     except (TypeError, ValueError):
-        return False
+        return ()
 
 
 def _import(name: str, entry: EntryPoint | None) -> Callable[..., Any]:
@@ -107,7 +116,7 @@ def _import(name: str, entry: EntryPoint | None) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...], options: dict[str, str]) -> Agent:
+def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...], options: dict[str, Any]) -> Agent:
     try:
         agent = make(*arguments, **options)
     except OperantError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from operant.cli.agent_flags import MaxCost, MaxTokens, PriceFile
 from operant.cli.desktop_flags import (
     Device,
     LogLevel,
@@ -64,19 +65,15 @@ def evaluate(
     action_timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds that the agent has for an action.")
     ] = 60.0,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(min=0.0, help="US dollars of this call after which no further episode begins."),
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of this call after which no further episode begins.")
-    ] = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    prices: PriceFile = None,
     result_dir: Annotated[Path, typer.Option(help="Where episodes go, in OSWorld's layout.")] = Path(
         "results"
     ),
     config: Annotated[
         Path | None,
-        typer.Option(help="YAML file with suite, tasks, device, log_level and a section desktop."),
+        typer.Option(help="YAML file with suite, tasks, device, log_level, prices and a section desktop."),
     ] = None,
     device: Device = None,
     log_level: LogLevel = None,
@@ -96,6 +93,7 @@ def evaluate(
         tasks=task_ids(tasks),
         device=device,
         log_level=log_level,
+        prices=prices,
         desktop=desktop_section(screen, monitors, profile, network, proxy),
     )
 
@@ -103,6 +101,7 @@ def evaluate(
         raise typer.BadParameter("name the suite to play; a file of tasks is one, too", param_hint="--suite")
 
     from operant.agents.registry import agent_factory
+    from operant.config.prices import PriceTable
     from operant.evaluation.budget import Budget
     from operant.evaluation.evaluation_run import EvaluationRun
     from operant.evaluation.plan import Asked, plan_episodes
@@ -111,7 +110,8 @@ def evaluate(
     from operant.tasks.suites import load_suite, select
     from operant.train.tasks import parse_difficulty
 
-    make_agent = agent_factory(agent, device=where.device)
+    table = None if where.prices is None else PriceTable.read(where.prices)
+    make_agent = agent_factory(agent, device=where.device, prices=table)
     plan = plan_episodes(
         select(load_suite(where.suite), where.tasks, where.suite, only=only),
         range(seed, seed + episodes),
@@ -122,10 +122,12 @@ def evaluate(
         profile=where.desktop.chosen_profile,
     )
     first = make_agent()
+    budget = None if max_cost is None and max_tokens is None else Budget(max_cost, max_tokens)
+    if budget is not None:
+        budget.check(first)
     first.preflight()
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
     made = [first]
-    budget = None if max_cost is None and max_tokens is None else Budget(max_cost, max_tokens)
     with EvaluationRun.open(result_dir, settings, plan) as run:
         unfinished = {Asked.of(task) for task in run.unfinished(plan)}
         there = [line for line in lines_of(run, map(Asked.of, plan)) if line.asked not in unfinished]

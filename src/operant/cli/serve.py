@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from operant.cli.agent_flags import PriceFile
 from operant.cli.desktop_flags import (
     Device,
     FullProfile,
@@ -55,6 +56,7 @@ def serve(
     auto_approve: Annotated[
         bool, typer.Option("--auto-approve", help="Do so without asking for each action.")
     ] = False,
+    prices: PriceFile = None,
     dashboard: Annotated[bool, typer.Option(help="Serve the dashboard at /.")] = True,
     config: Annotated[
         Path | None,
@@ -91,6 +93,7 @@ def serve(
         "auto_approve": auto_approve or None,
         "dashboard": None if dashboard else False,
         "device": device,
+        "prices": prices,
         "log_level": log_level,
         "desktop": desktop_section(screen, monitors, profile, network, proxy) or None,
     }

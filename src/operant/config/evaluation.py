@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic import field_validator
@@ -25,6 +26,8 @@ class EvaluationConfig(Settings):
     """Where networks calculate: cpu, cuda, cuda:1, mps or auto; left out, the agent's own choice."""
     log_level: str = "INFO"
     """Least level that is logged."""
+    prices: Path | None = None
+    """A table of what models cost, over the vendors' list prices."""
     desktop: DesktopConfig = DesktopConfig()
     """What the desktops are like."""
 

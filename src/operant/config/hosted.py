@@ -6,25 +6,14 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from operant.config.base import Config
+from operant.config.prices import Prices
 from operant.config.settings import Settings
 
-__all__ = ["Coordinates", "HostedSettings", "Observed", "Prices", "VendorName"]
+__all__ = ["Coordinates", "HostedSettings", "Observed", "VendorName"]
 
 VendorName = Literal["anthropic", "openai", "gemini", "chat"]
 Observed = Literal["screenshot", "a11y_tree", "screenshot_a11y_tree"]
 Coordinates = Literal["pixels", "thousandths", "up_to_999", "fractions"]
-
-
-class Prices(Config):
-    """US dollars for a million tokens."""
-
-    input: float = Field(ge=0)
-    """Input that the server had not read before."""
-    cached: float = Field(ge=0)
-    """Input that it had."""
-    output: float = Field(ge=0)
-    """What the model wrote, thinking included."""
 
 
 class HostedSettings(Settings):
@@ -53,7 +42,7 @@ class HostedSettings(Settings):
     timeout_s: float = Field(default=55.0, gt=0)
     """Seconds for one turn with its retries. Keep it below --action-timeout."""
     prices: Prices | None = None
-    """What tokens cost; without it the cost is unknown."""
+    """What tokens cost, over --prices and the vendor's list; in none of these, the cost is unknown."""
     max_retries: int = Field(default=4, ge=0, le=20)
     """Further requests after a rate limit, an overload or a lost connection."""
 

@@ -63,6 +63,9 @@ class ServiceConfig(Settings):
     device: str | None = None
     """Where networks calculate: cpu, cuda, cuda:1, mps or auto; left out, the agent's own choice."""
 
+    prices: Path | None = None
+    """A table of what models cost, over the vendors' list prices."""
+
     desktops: int = Field(2, ge=1, le=256)
     """Sandboxed desktops kept ready."""
     desktop: DesktopConfig = DesktopConfig(profile="full")

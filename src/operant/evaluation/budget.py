@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from operant.agents.base import Usage
+from operant.agents.base import Agent, Usage
+from operant.errors import ConfigError
 
 __all__ = ["Budget"]
 
@@ -18,6 +19,14 @@ class Budget:
         self.max_tokens = max_tokens
         self.spent = Usage()
         self._lock = threading.Lock()
+
+    def check(self, agent: Agent) -> None:
+        """``ConfigError`` if dollars can't be counted because a price is not known."""
+        if self.max_cost is not None and agent.unpriced:
+            raise ConfigError(
+                f"--max-cost can't be kept: the price of {agent.unpriced} is unknown",
+                hint="give it by --prices FILE (docs/llm_agents.md), or use --max-tokens",
+            )
 
     def add(self, usages: Iterable[Usage | None]) -> None:
         used = Usage.total(usages)

@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 from loguru import logger
 
 from operant.config.desktop import DesktopConfig
+from operant.config.prices import PriceTable
 from operant.config.service import ServiceConfig
 from operant.desktop.local import LocalDesktop
 from operant.desktop.pool import DesktopPool, PoolStatus
@@ -72,6 +73,7 @@ class Runtime:
             chosen="agent" in config.model_fields_set,
             threads=config.inference_threads,
             device=config.device,
+            prices=None if config.prices is None else PriceTable.read(config.prices),
             factory=predictors,
         )
         self.sessions = Sessions(

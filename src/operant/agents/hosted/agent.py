@@ -14,6 +14,7 @@ from operant.agents.hosted.pictures import picture_of
 from operant.agents.hosted.requests import Failure, ask
 from operant.agents.hosted.widgets import widget_lines
 from operant.config.hosted import HostedSettings
+from operant.config.prices import Prices
 from operant.types import Action, ActionKind, ActionResult, Observation, Size
 
 __all__ = ["HostedAgent"]
@@ -31,8 +32,10 @@ class HostedAgent(Agent):
 
     still_ms = STILL_MS
 
-    def __init__(self, settings: HostedSettings, dialogue: Dialogue) -> None:
+    def __init__(self, settings: HostedSettings, dialogue: Dialogue, prices: Prices | None = None) -> None:
         self.settings = settings
+        self.prices = prices
+        self.unpriced = "" if prices is not None else self._where
         self.observation_type = settings.observation
         told = settings.model_dump_json(exclude={"timeout_s", "max_retries", "prices", "base_url"})
         self.fingerprint = told
@@ -59,7 +62,7 @@ class HostedAgent(Agent):
         seen = self._look(observation, screen, shown)
         self._tell(observation, shown, seen)
         reply, requests = self._ask()
-        return self._decide(reply, replace(reply.usage, requests=requests))
+        return self._decide(reply, self._priced(replace(reply.usage, requests=requests)))
 
     def close(self) -> None:
         self._dialogue.close()
@@ -96,6 +99,17 @@ class HostedAgent(Agent):
         except Failure as failure:
             raise failure.typed(self._where, self._scrub) from failure
 
+    def _priced(self, usage: Usage) -> Usage:
+        if self.prices is None:
+            return usage
+        cost = self.prices.cost(
+            input_tokens=usage.input_tokens,
+            cached_tokens=usage.cached_tokens,
+            written_tokens=usage.written_tokens,
+            output_tokens=usage.output_tokens,
+        )
+        return replace(usage, cost=cost)
+
     @property
     def _where(self) -> str:
         return f"{self.settings.vendor}:{self.settings.model}"
@@ -107,15 +121,6 @@ class HostedAgent(Agent):
     # What it said.
 
     def _decide(self, reply: ModelReply, usage: Usage) -> Decision:
-        prices = self.settings.prices
-        if prices is not None:
-            fresh = usage.input_tokens - usage.cached_tokens
-            dollars = (
-                fresh * prices.input
-                + usage.cached_tokens * prices.cached
-                + usage.output_tokens * prices.output
-            )
-            usage = replace(usage, cost=dollars / 1e6)
         self._calls = reply.calls or None
         text = self._scrub(reply.text)
         record = {"calls": [self._scrub(call.name) for call in reply.calls]} if reply.calls else {}

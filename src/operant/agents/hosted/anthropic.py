@@ -59,6 +59,7 @@ class AnthropicDialogue(Dialogue):
     """One conversation by Messages."""
 
     key_variables = ("ANTHROPIC_API_KEY",)
+    url_variables = ("ANTHROPIC_BASE_URL",)
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)
@@ -277,4 +278,5 @@ def _usage(given: Any) -> Usage:
         int(given.get(name) or 0)
         for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     )
-    return Usage(fresh + read + written, read, int(given.get("output_tokens") or 0))
+    output = int(given.get("output_tokens") or 0)
+    return Usage(fresh + read + written, read, output, written_tokens=written)

@@ -84,6 +84,8 @@ class Dialogue(ABC):
     key_variables: tuple[str, ...] = ()
     """Environment variables that may hold the key, the usual one first."""
     needs_key: bool = True
+    url_variables: tuple[str, ...] = ()
+    """Environment variables that name another server than the vendor's."""
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         self.settings = settings

@@ -39,6 +39,7 @@ class ChatDialogue(Dialogue):
     """One conversation by Chat Completions."""
 
     key_variables = ("OPENAI_API_KEY",)
+    url_variables = ("OPENAI_BASE_URL",)
     needs_key = False
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
@@ -239,4 +240,5 @@ def _usage(given: Any) -> Usage:
         int(given.get("prompt_tokens") or 0),
         int(details.get("cached_tokens") or 0),
         int(given.get("completion_tokens") or 0),
+        written_tokens=int(details.get("cache_write_tokens") or 0),
     )

@@ -70,6 +70,7 @@ class GeminiDialogue(Dialogue):
     """One conversation by generateContent."""
 
     key_variables = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    url_variables = ("GOOGLE_GEMINI_BASE_URL",)
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)

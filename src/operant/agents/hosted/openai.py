@@ -42,6 +42,7 @@ class OpenAIDialogue(Dialogue):
 
     limits = OPENAI
     key_variables = ("OPENAI_API_KEY",)
+    url_variables = ("OPENAI_BASE_URL",)
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)
@@ -209,4 +210,5 @@ def _usage(given: Any) -> Usage:
         int(given.get("input_tokens") or 0),
         int(details.get("cached_tokens") or 0),
         int(given.get("output_tokens") or 0),
+        written_tokens=int(details.get("cache_write_tokens") or 0),
     )

@@ -39,6 +39,7 @@ class TeamAgent(Agent):
         widgets = any(agent.sees_widgets for agent in agents)
         self.observation_type = "screenshot_a11y_tree" if widgets else "screenshot"
         self.still_ms = max(agent.still_ms for agent in agents)
+        self.unpriced = ", ".join(dict.fromkeys(agent.unpriced for agent in agents if agent.unpriced))
         self._forget(0)
 
     def begin(self, task: TaskView) -> None:

@@ -10,6 +10,7 @@ from operant.agents.base import Agent, PrivilegedAgent
 from operant.agents.registry import agent_factory
 from operant.agents.team.agent import PrivilegedTeam, TeamAgent
 from operant.agents.team.member import Member
+from operant.config.prices import PriceTable
 from operant.config.settings import read_yaml
 from operant.config.team import TeamSettings
 from operant.errors import ConfigError
@@ -17,7 +18,7 @@ from operant.errors import ConfigError
 __all__ = ["load", "make_team"]
 
 
-def load(file: str = "", *, device: str | None = None) -> TeamAgent:
+def load(file: str = "", *, device: str | None = None, prices: PriceTable | None = None) -> TeamAgent:
     """The team that a file describes: ``--agent team:FILE.yaml``."""
     if not file:
         raise ConfigError("a team needs its file", hint="write team:FILE.yaml, such as team:config/team.yaml")
@@ -27,7 +28,10 @@ def load(file: str = "", *, device: str | None = None) -> TeamAgent:
     except ConfigError as error:
         where = "" if str(path) in error.message else f"{path}: "
         raise ConfigError(where + error.message, hint=error.hint) from error
-    makers = {name: agent_factory(member.agent, device=device) for name, member in settings.members.items()}
+    makers = {
+        name: agent_factory(member.agent, device=device, prices=prices)
+        for name, member in settings.members.items()
+    }
     return make_team(settings, makers)
 
 

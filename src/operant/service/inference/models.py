@@ -16,6 +16,7 @@ from pathlib import Path
 from loguru import logger
 
 from operant.agents.registry import agent_factory, agent_names, checked_device
+from operant.config.prices import PriceTable
 from operant.errors import AgentError, BadCheckpoint, OperantError, UnknownAgent, UnknownModel
 from operant.service.inference.predictor import AgentPredictor, Predictor
 
@@ -52,6 +53,7 @@ class Models:
         chosen: bool = True,
         threads: int = 1,
         device: str | None = None,
+        prices: PriceTable | None = None,
         factory: Callable[[Model], Predictor] | None = None,
     ) -> None:
         """``chosen`` says that the first model was asked for: then no other one replaces it."""
@@ -63,6 +65,7 @@ class Models:
         self._chosen = chosen
         self._threads = threads
         self._device = None if device is None else checked_device(device)
+        self._prices = prices
         self._current: Predictor | None = None
         self._names = [name for name in agent_names() if name not in NEED_AN_ARGUMENT]
 
@@ -148,7 +151,8 @@ class Models:
 
     def _load(self, model: Model) -> Predictor:
         if model.path is None:
-            return self._limited(AgentPredictor(model.name, agent_factory(model.name, device=self._device)))
+            make = agent_factory(model.name, device=self._device, prices=self._prices)
+            return self._limited(AgentPredictor(model.name, make))
         agent = f"{self._checkpoint_agent}:{model.path}"
         try:
             return self._limited(
