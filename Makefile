@@ -3,6 +3,7 @@
 
 BIN := .venv/bin
 INSIDE := src/operant/desktop/inside
+CALLS := src/operant/calls/inside
 
 # Settings, all optional: make test ARGS='-k pool', make venv EXTRAS=dev,vlm
 ARGS ?=
@@ -36,6 +37,8 @@ check: venv ## Check format, lint and types, then run the tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	MYPYPATH=$(INSIDE) $(BIN)/mypy --explicit-package-bases --cache-dir .mypy_cache/inside $(INSIDE)/supervisor.py
+	cd $(CALLS) && MYPYPATH=. $(CURDIR)/$(BIN)/mypy --strict --explicit-package-bases \
+		--cache-dir $(CURDIR)/.mypy_cache/calls --config-file= __main__.py api/*.py
 	$(PYTEST) $(ARGS)
 
 format: venv ## Format the code and fix what the linter can fix

@@ -19,6 +19,7 @@ LAYERS = (
     "types",
     "atomic_files",
     "config",
+    "calls",
     "actions",
     "pictures",
     "desktop",

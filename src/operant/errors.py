@@ -43,6 +43,22 @@ class ActionNotExpressible(InvalidAction):
     """A canonical action that the asked-for format has no words for."""
 
 
+class UnknownFunction(InvalidAction):
+    """A call of a function that no application has."""
+
+
+class BadArguments(InvalidAction):
+    """A call whose arguments the function does not take."""
+
+
+class CallFailed(InvalidAction):
+    """A call that could not be carried out: nothing to do it to, a dialog in the way, a result too long."""
+
+
+class CallTimeout(CallFailed):
+    """A call that did not return in time; the process that carried it out was ended."""
+
+
 class InvalidPath(OperantError, ValueError):
     """A path that is not inside the desktop, or not what the call needs."""
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from operant.errors import InvalidAction
 
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = [
+    "ACTION_MODES",
     "Action",
     "ActionKind",
+    "ActionMode",
     "ActionResult",
     "Button",
     "Caret",
@@ -121,6 +123,11 @@ class ActionKind(str, Enum):
     @property
     def terminal(self) -> bool:
         return self in (ActionKind.DONE, ActionKind.FAIL, ActionKind.ASK, ActionKind.ANSWER)
+
+
+#: What an agent may do: use pointer and keyboard (``gui``), call functions of applications (``api``), or both.
+ActionMode = Literal["gui", "api", "both"]
+ACTION_MODES: tuple[ActionMode, ...] = get_args(ActionMode)
 
 
 class Button(str, Enum):
@@ -244,6 +251,10 @@ class Action:
     @classmethod
     def wait(cls, duration: float = 0.0, **more: object) -> Action:
         return cls(ActionKind.WAIT, duration=duration, **more)  # type: ignore[arg-type]
+
+    @classmethod
+    def call(cls, function: str, arguments: Mapping[str, object] | None = None) -> Action:
+        return cls(ActionKind.CALL, function=function, kwargs=tuple((arguments or {}).items()))
 
     @classmethod
     def done(cls) -> Action:
@@ -404,6 +415,8 @@ class StepResult:
     """Whether anything was drawn meanwhile. Whether an agent sees a difference: ``TaskEnvironment.changed``."""
     settled: bool
     waited_ms: float
+    text: str = ""
+    """What a call answered."""
 
 
 @dataclass(frozen=True, slots=True)

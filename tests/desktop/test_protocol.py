@@ -31,7 +31,7 @@ from operant.types import Difficulty, Window
 
 MEMBERS = [*sorted(name for name in vars(Desktop) if not name.startswith("_")), "__enter__", "__exit__"]
 #: Set by constructors, so not to be seen in the class.
-ATTRIBUTES = {"size", "monitors", "last_step", "profile", "closed", "files", "clipboard"}
+ATTRIBUTES = {"size", "monitors", "last_step", "actions", "profile", "closed", "files", "clipboard"}
 WINDOW = Window(1, "a", "a", None, 0, 0, 1, 1, focused=False)
 
 

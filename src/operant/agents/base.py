@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from operant.types import Action, Observation, Size
+from operant.types import Action, ActionMode, Observation, Size
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -32,6 +32,10 @@ class TaskView:
     """For agents that draw: the same number for the same episode of an evaluation, on any machine."""
     sandboxed: bool = True
     """Whether nothing is at stake there. On a live screen, a model's safety check ends the episode."""
+    actions: ActionMode = "gui"
+    """What may be done: ``operant.calls`` says which functions are offered for that."""
+    all_functions: bool = False
+    """Whether functions of all applications are offered, and not only those of the focused one."""
 
 
 @dataclass(frozen=True, slots=True)

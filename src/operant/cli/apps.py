@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from operant.errors import UnknownApplication
+from operant.errors import OperantError, UnknownApplication
 
 if TYPE_CHECKING:
     from operant.apps import App
@@ -125,6 +125,37 @@ def survey(
         write_json(out, {**origin, "results": results})
 
 
+@app.command()
+def api(
+    name: Annotated[
+        str | None, typer.Argument(help="An application, such as files, or a function, such as files.move.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the functions of applications that agents can call."""
+    from operant.calls.catalog import built_in_apis, find_function, functions_of
+    from operant.errors import UnknownFunction
+
+    known = built_in_apis()
+    try:
+        if name is None:
+            functions = functions_of(known)
+        else:
+            functions = functions_of([name]) if name in known else (find_function(name),)
+    except UnknownFunction as error:
+        raise _wrong(error) from error
+    if as_json:
+        forms = [
+            {"name": one.full_name, "signature": one.signature, "doc": one.doc, "parameters": one.schema()}
+            for one in functions
+        ]
+        typer.echo(json.dumps(forms, indent=2))
+        return
+    for one in functions:
+        typer.echo(one.signature)
+        typer.echo("    " + (one.doc if name else one.doc.partition("\n")[0]).replace("\n", "\n    "))
+
+
 def _check(command: list[str], timeout: float, network: bool) -> AppCheck:
     """Check an application by its name, or any command."""
     from operant.apps import app_names, load_app
@@ -138,7 +169,7 @@ def _check(command: list[str], timeout: float, network: bool) -> AppCheck:
     return check_app(argv, home=home, config=DesktopConfig(network=network), timeout_s=timeout)
 
 
-def _wrong(error: UnknownApplication) -> typer.Exit:
+def _wrong(error: OperantError) -> typer.Exit:
     typer.echo(f"error: {error.message}", err=True)
     if error.hint:
         typer.echo(f"hint: {error.hint}", err=True)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 __all__ = [
+    "Actions",
     "DesktopProfile",
     "Device",
     "FullProfile",
@@ -61,6 +62,14 @@ Proxy = Annotated[
         rich_help_panel="Desktops",
     ),
 ]
+Actions = Annotated[
+    str | None,
+    typer.Option(
+        help="What agents may do: gui (pointer and keyboard), api (calls of functions) or both.",
+        show_default="gui",
+        rich_help_panel="Desktops",
+    ),
+]
 Device = Annotated[
     str | None,
     typer.Option(
@@ -80,6 +89,7 @@ def desktop_section(
     profile: str | None = None,
     network: bool | None = None,
     proxy: str | None = None,
+    actions: str | None = None,
 ) -> dict[str, Any]:
     """What was said, to go over the section of a file; None takes away what the file says."""
     section: dict[str, Any] = {}
@@ -87,4 +97,5 @@ def desktop_section(
         # Without a size, a screen is as large as its monitors.
         section |= {"size": screen, "width": None, "height": None}
     more = {"monitors": monitors, "profile": profile, "network": network, "proxy": proxy}
+    more["actions"] = actions
     return section | {name: value for name, value in more.items() if value is not None}

@@ -13,6 +13,7 @@ import typer
 
 from operant.cli.agent_flags import MaxCost, MaxTokens, PriceFile
 from operant.cli.desktop_flags import (
+    Actions,
     Device,
     LogLevel,
     Monitors,
@@ -82,6 +83,7 @@ def evaluate(
     profile: Profile = None,
     network: Network = None,
     proxy: Proxy = None,
+    actions: Actions = None,
     video: Annotated[bool, typer.Option("--video", help="Also make an mp4 of each episode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
@@ -94,7 +96,7 @@ def evaluate(
         device=device,
         log_level=log_level,
         prices=prices,
-        desktop=desktop_section(screen, monitors, profile, network, proxy),
+        desktop=desktop_section(screen, monitors, profile, network, proxy, actions),
     )
 
     if where.suite is None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from operant.cli.desktop_flags import FullProfile, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import Actions, FullProfile, Monitors, Network, Proxy, Screen, desktop_section
 from operant.cli.task_flags import SUITE
 from operant.errors import ConfigError, MissingDependency
 
@@ -55,6 +55,7 @@ def mcp(
     profile: FullProfile = None,
     network: Network = None,
     proxy: Proxy = None,
+    actions: Actions = None,
 ) -> None:
     """Give a client of the Model Context Protocol a sandboxed desktop, over standard input and output or HTTP."""
     from operant.cli.logs import log_at
@@ -72,7 +73,7 @@ def mcp(
         ) from error
     from operant.tasks.suites import load_suite, select
 
-    section = {"profile": "full"} | desktop_section(screen, monitors, profile, network, proxy)
+    section = {"profile": "full"} | desktop_section(screen, monitors, profile, network, proxy, actions)
     desktop = DesktopServerConfig.load(config, environ={}, flags={"desktop": section}).desktop
     source = suite or (task.partition("/")[0] if task else "")
     templates = load_suite(source) if source else []

@@ -9,6 +9,7 @@ import typer
 
 from operant.cli.agent_flags import PriceFile
 from operant.cli.desktop_flags import (
+    Actions,
     Device,
     FullProfile,
     LogLevel,
@@ -69,6 +70,7 @@ def serve(
     profile: FullProfile = None,
     network: Network = None,
     proxy: Proxy = None,
+    actions: Actions = None,
 ) -> None:
     """Serve agents and desktops. Other settings come from OPERANT_* variables, .env and --config; the token from
     OPERANT_TOKEN."""
@@ -95,6 +97,6 @@ def serve(
         "device": device,
         "prices": prices,
         "log_level": log_level,
-        "desktop": desktop_section(screen, monitors, profile, network, proxy) or None,
+        "desktop": desktop_section(screen, monitors, profile, network, proxy, actions) or None,
     }
     run(ServiceConfig.load(config, flags=flags))

@@ -13,7 +13,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from operant.cli.desktop_flags import DesktopProfile, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.desktop_flags import (
+    Actions,
+    DesktopProfile,
+    Monitors,
+    Network,
+    Proxy,
+    Screen,
+    desktop_section,
+)
 from operant.cli.logs import log_at
 from operant.cli.task_flags import SUITE, Only, Suite, TaskIds, task_ids
 from operant.cli.train_vlm import vlm
@@ -96,6 +104,7 @@ def hierarchical(
     desktop_profile: DesktopProfile = None,
     network: Network = None,
     proxy: Proxy = None,
+    actions: Actions = None,
 ) -> None:
     """Train the hierarchical agent with PPO. Flags win over the environment, and that over the file."""
     from operant.train.config import TrainConfig
@@ -114,7 +123,7 @@ def hierarchical(
         "run.save_dir": save_dir,
         "run.log_dir": log_dir,
         "run.visualize": visualize or None,
-        "desktop": desktop_section(screen, monitors, desktop_profile, network, proxy) or None,
+        "desktop": desktop_section(screen, monitors, desktop_profile, network, proxy, actions) or None,
     }
     settings = TrainConfig.load(config, flags=flags)
     log_at(settings.run.log_level)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from operant.cli.desktop_flags import (
+    Actions,
     DesktopProfile,
     LogLevel,
     Monitors,
@@ -64,6 +65,7 @@ def vlm(
     profile: DesktopProfile = None,
     network: Network = None,
     proxy: Proxy = None,
+    actions: Actions = None,
 ) -> None:
     """Train a vision-language model on sandboxed desktops by reinforcement learning."""
     from operant.config.settings import read_environment
@@ -71,7 +73,7 @@ def vlm(
     from operant.errors import ConfigError
 
     overrides = [*(set_ or ()), *_staleness(mode)]
-    section = desktop_section(screen, monitors, profile, network, proxy)
+    section = desktop_section(screen, monitors, profile, network, proxy, actions)
     flags = {
         "model.device": device,
         "environment.suite": suite,

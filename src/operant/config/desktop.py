@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from operant.config.base import Config
-from operant.types import Monitor, Size
+from operant.types import ActionMode, Monitor, Size
 
 __all__ = ["PROFILES", "DesktopConfig", "LimitsConfig", "MonitorConfig", "Profile", "SettleConfig"]
 
@@ -148,6 +148,10 @@ class DesktopConfig(Config):
     """Proxy for programs and browsers, such as http://10.0.0.1:3128; needs ``network``."""
     no_proxy: tuple[str, ...] = ("localhost", "127.0.0.1", "::1")
     """Hosts that are reached without it."""
+    actions: ActionMode = "gui"
+    """What agents may do: `gui` uses pointer and keyboard, `api` calls functions of applications, `both` does either."""
+    functions: Literal["focused", "all"] = "focused"
+    """Functions that agents are told of: those of the focused application, windows, files and clipboard, or all."""
     opengl: bool = False
     """Whether the display offers OpenGL (GLX): 50 MB and 40 ms more a desktop."""
     home: Path | None = None

@@ -18,11 +18,12 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from operant.calls.catalog import code_place, packed_code
 from operant.config.desktop import DesktopConfig
 from operant.desktop.toolkits import toolkit_environment, toolkit_home, toolkit_system
 from operant.errors import DesktopStartError, MissingProgram, SandboxUnavailable
 
-__all__ = ["REQUIRED_PROGRAMS", "Supervised", "start_supervisor", "supervisor_settings"]
+__all__ = ["REQUIRED_PROGRAMS", "Supervised", "call_runner_argv", "start_supervisor", "supervisor_settings"]
 
 REQUIRED_PROGRAMS = {
     "Xvfb": "xvfb",
@@ -38,6 +39,8 @@ NAMESPACE_MARK = "OPERANT_DESKTOP_NAMESPACE"  # beside it: the pid namespace in 
 BARE_PREFIX = "operant-bare-"
 _INSIDE = "/operant/code"
 _PUBLIC = "/run/operant"
+_CALLS = f"{_PUBLIC}/calls.zip"
+_ALONE = ("-E", "-s", "-S", "-B")  # a Python that no variable, site or directory of a user changes
 
 
 class Supervised:
@@ -92,19 +95,13 @@ def start_supervisor(config: DesktopConfig) -> Supervised:
             argv = [
                 *sandbox_argv(config, handed),
                 python_inside()[0],
-                "-E",
-                "-s",
-                "-S",
-                "-B",
+                *_ALONE,
                 f"{_INSIDE}/supervisor.py",
             ]
         else:
             argv = [
                 sys.executable,
-                "-E",
-                "-s",
-                "-S",
-                "-B",
+                *_ALONE,
                 str(resources.files("operant.desktop.inside") / "supervisor.py"),
             ]
         argv += [str(theirs.fileno()), str(owner), *([base] if base else [])]
@@ -259,6 +256,7 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     files = resources.files("operant.desktop.files")
     for name in ("bus.conf", "openbox.xml"):
         argv += shown((files / name).read_bytes(), f"{_PUBLIC}/{name}")
+    argv += shown(packed_code(), _CALLS)
     code = resources.files("operant.desktop.inside")
     for name in (
         "supervisor.py",
@@ -276,6 +274,13 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     # Last, so that nothing can be written to the root of the tree either, nor to what else outlives an episode.
     argv += ["--remount-ro", "/var", "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*argv, "--setenv", "PATH", "/usr/bin:/bin", "--"]
+
+
+def call_runner_argv(config: DesktopConfig) -> list[str]:
+    """The command inside a desktop that carries out calls."""
+    if config.isolated:
+        return [python_inside()[0], *_ALONE, _CALLS]
+    return [sys.executable, *_ALONE, str(code_place())]
 
 
 def supervisor_settings(config: DesktopConfig) -> tuple[dict[str, Any], int]:

@@ -17,7 +17,18 @@ import numpy.typing as npt
 
 from operant.config.desktop import Profile
 from operant.errors import NotSupported
-from operant.types import Action, Caret, Monitor, Node, Process, RunResult, Size, StepResult, Window
+from operant.types import (
+    Action,
+    ActionMode,
+    Caret,
+    Monitor,
+    Node,
+    Process,
+    RunResult,
+    Size,
+    StepResult,
+    Window,
+)
 
 if TYPE_CHECKING:
     from operant.desktop.programs import FileInfo
@@ -83,6 +94,11 @@ class Desktop(Protocol):
     @property
     def last_step(self) -> StepResult:
         """How the screen settled after the last action."""
+        ...
+
+    @property
+    def actions(self) -> ActionMode:
+        """What agents may do to it: use pointer and keyboard, call functions of applications, or both."""
         ...
 
     @property
@@ -220,6 +236,7 @@ class LimitedDesktop:
     """A base for desktops that lack part of the protocol: whatever a subclass does not define raises ``NotSupported``."""
 
     capabilities: frozenset[Capability] = frozenset()
+    actions: ActionMode = "gui"
     lacking_hint = "sandboxed desktops have it"
     profile: Profile | None = None
 

@@ -15,13 +15,16 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from operant.calls.catalog import find_function
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop import launch as launching
 from operant.desktop.accessibility import Accessibility, read_caret, read_tree, takes_text
+from operant.desktop.call_runner import CallRunner
 from operant.desktop.channel import Channel
 from operant.desktop.clipboard import Clipboard
 from operant.desktop.display import Display
@@ -39,6 +42,7 @@ from operant.desktop.windows import (
 )
 from operant.errors import (
     ApplicationExited,
+    CallFailed,
     DesktopClosed,
     DesktopDied,
     DesktopError,
@@ -47,7 +51,19 @@ from operant.errors import (
     UnknownApplication,
     WindowTimeout,
 )
-from operant.types import Action, Caret, Monitor, Node, Process, RunResult, Size, StepResult, Window
+from operant.types import (
+    Action,
+    ActionKind,
+    ActionMode,
+    Caret,
+    Monitor,
+    Node,
+    Process,
+    RunResult,
+    Size,
+    StepResult,
+    Window,
+)
 
 __all__ = ["SandboxDesktop"]
 
@@ -69,6 +85,7 @@ class SandboxDesktop:
         self.config = config or DesktopConfig()
         self.size: Size = self.config.size
         self.monitors: tuple[Monitor, ...] = self.config.regions
+        self.actions: ActionMode = self.config.actions
         self.last_step = StepResult(changed=False, settled=True, waited_ms=0.0)
         self.resets_of_display = 0
         self.profile: Profile = "bare"
@@ -78,6 +95,7 @@ class SandboxDesktop:
         self._seat: Seat | None = None
         self._episode: Channel | None = None
         self._accessibility: Accessibility | None = None
+        self._calls: CallRunner | None = None
         self._shell_starts = False  # the shell has been started and is not drawn yet
         self._supervised = launching.start_supervisor(self.config)
         self._supervisor = Channel(self._supervised.control, "the supervisor")
@@ -130,6 +148,9 @@ class SandboxDesktop:
         if self._accessibility is not None:
             self._accessibility.close()
             self._accessibility = None
+        if self._calls is not None:
+            self._calls.forget()
+            self._calls = None
         if self._episode is not None:
             self._episode.close()
             self._episode = None
@@ -250,8 +271,25 @@ class SandboxDesktop:
         """Do it, wait until the screen has settled, and return the frame; ``last_step`` says how it settled."""
         with self._use():
             seat = self._open()
-            self.last_step = seat.perform(action, self.config.settle)
+            if action.kind is ActionKind.CALL:
+                self.last_step = self._call(seat, action)
+            else:
+                self.last_step = seat.perform(action, self.config.settle)
             return seat.frame()
+
+    def _call(self, seat: Seat, action: Action) -> StepResult:
+        """Have a function called inside the episode; what it does to the screen settles as after a click."""
+        function = find_function(action.function)
+        arguments = function.bind(action.args, action.kwargs)
+        if self._calls is None:
+            self._calls = CallRunner(self._running_episode(), launching.call_runner_argv(self.config))
+        seat.display.forget_damage()
+        try:
+            text = self._calls.call(function, arguments)
+        except CallFailed:
+            self.last_step = seat.settle(self.config.settle)  # it may have come halfway
+            raise
+        return replace(seat.settle(self.config.settle), text=text)
 
     def settle(self, still_ms: float = 0.0) -> StepResult:
         """Wait until the screen is still and the programs sleep; with ``still_ms``, until it was still for so long."""

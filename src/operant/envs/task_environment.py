@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from operant.desktop.frame_comparison import same_frame
@@ -23,7 +24,17 @@ from operant.errors import (
 )
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.task import Task
-from operant.types import Action, ActionKind, Observation, Outcome, PastAction, Point, Transition
+from operant.types import (
+    Action,
+    ActionKind,
+    ActionMode,
+    ActionResult,
+    Observation,
+    Outcome,
+    PastAction,
+    Point,
+    Transition,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +46,8 @@ __all__ = ["TaskEnvironment", "typed_failures"]
 
 LATE_S = 3.0  # how long programs that are at work at the end of an episode are waited for
 AT_WORK_S = 0.05  # a desktop that settles sooner had nothing to do
+#: What an agent may do that has neither pointer nor keyboard. What ends an episode is always allowed.
+WITHOUT_HANDS = frozenset({ActionKind.CALL, ActionKind.WAIT, ActionKind.SCREENSHOT})
 TREE_S = 15.0  # a crowded machine may be slow
 
 
@@ -54,7 +67,8 @@ class TaskEnvironment:
 
     An episode ends when the agent says so (done, fail, ask, answer) or at the task's step cap. Either way the
     criteria decide: a state that satisfies them at the end is a success, unless the agent declared failure. With
-    ``still_ms``, what is shown has been still for so long.
+    ``still_ms``, what is shown has been still for so long. ``actions`` says what an agent may do; without it, task and
+    desktop do.
     """
 
     def __init__(
@@ -65,8 +79,10 @@ class TaskEnvironment:
         with_windows: bool = True,
         end_on_success: bool = False,
         still_ms: int = 0,
+        actions: ActionMode | None = None,
     ) -> None:
         self.desktop = desktop
+        self._actions = actions
         self.with_tree = with_tree
         self.with_windows = with_windows
         self.end_on_success = end_on_success
@@ -112,8 +128,11 @@ class TaskEnvironment:
         if action.kind.terminal:
             self._note(action, None)
             return self._end(action, terminated=True)
+        said = ""
         try:
+            self._check_allowed(action)
             frame, error = self.desktop.perform(action), None
+            said = self.desktop.last_step.text if action.kind is ActionKind.CALL else ""
             self._note_held(action)
         except (InvalidAction, ApplicationHung) as problem:
             frame, error = self.desktop.frame(), problem.message
@@ -126,7 +145,27 @@ class TaskEnvironment:
         if self.end_on_success and (verdict := self.verify()):
             return self._finish(frame, Outcome.SUCCESS, verdict, terminated=True)
         seen = self._glance(frame) if goes_on else self._observe(frame, error)
-        return Transition(seen, 0.0, False, False, info={"invalid": error} if error else {})
+        info = {"invalid": error} if error else {}
+        if action.kind is ActionKind.CALL:
+            seen = replace(
+                seen, results=(ActionResult(action, error or "", text=said, pointer=seen.pointer),)
+            )
+            info |= {"result": said} if said else {}
+        return Transition(seen, 0.0, False, False, info=info)
+
+    @property
+    def actions(self) -> ActionMode:
+        """What an agent may do in this episode."""
+        return self._actions or self.task.actions_on(self.desktop)
+
+    def _check_allowed(self, action: Action) -> None:
+        if action.kind is ActionKind.CALL and self.actions == "gui":
+            why = "this task is" if self.task.gui_only else "this episode is"
+            raise InvalidAction(
+                f"{why} played with pointer and keyboard: functions such as {action.function[:60]} can't be called"
+            )
+        if self.actions == "api" and action.kind not in WITHOUT_HANDS:
+            raise InvalidAction(f"this episode is played by calls of functions only: no {action.kind.value}")
 
     @typed_failures()
     def look(self, *, more: bool = False) -> Observation:

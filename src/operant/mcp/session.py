@@ -180,7 +180,8 @@ class DesktopSession:
 
     def _begin(self, desktop: Desktop) -> None:
         self._doer = _Doer(desktop)
-        self._environment = TaskEnvironment(cast(Desktop, self._doer), still_ms=STILL_MS)
+        # Which tools a client has is the offer's business; what they do goes through the doer as calls.
+        self._environment = TaskEnvironment(cast(Desktop, self._doer), still_ms=STILL_MS, actions="both")
         self._result, self._journal = None, []
         self._steps = self._invalid = self._waits = 0
         self._thinking_s = self._desktop_s = 0.0

@@ -192,7 +192,16 @@ class _Run:
     def _introduce(self, observation: Observation, seed: int) -> None:
         height, width = observation.screen.shape[:2]
         sandboxed = not getattr(self.environment.desktop, "live", False)
-        view = TaskView(self.task.instruction, self.task.max_steps, Size(width, height), seed, sandboxed)
+        desktop = self.environment.desktop
+        view = TaskView(
+            self.task.instruction,
+            self.task.max_steps,
+            Size(width, height),
+            seed,
+            sandboxed,
+            self.task.actions_on(desktop),
+            getattr(getattr(desktop, "config", None), "functions", "focused") == "all",
+        )
         if isinstance(self.agent, PrivilegedAgent):
             self._ask(self.limits.begin_s, self.agent.attach, self.environment.desktop, self.task)
         self._ask(self.limits.begin_s, self.agent.begin, view)
@@ -347,7 +356,9 @@ class _Run:
 def _result_of(action: Action, transition: Transition) -> ActionResult:
     seen = transition.observation
     screen = cut_out(seen.screen, action.region) if transition.info.get("look") else None
-    return ActionResult(action, transition.info.get("invalid") or "", screen=screen, pointer=seen.pointer)
+    said = str(transition.info.get("result", ""))
+    error = transition.info.get("invalid") or ""
+    return ActionResult(action, error, text=said, screen=screen, pointer=seen.pointer)
 
 
 def _end_of(transition: Transition, action: Action | None) -> str:

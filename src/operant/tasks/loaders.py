@@ -38,7 +38,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 MAX_FILE = 4 << 20
 MAX_STEPS = 1000
 FIELDS = ("id", "instruction", "instructions", "difficulty", "num_steps", "max_steps", "success_criteria",
-          "success", "setup", "profile", "parameters", "apps", "skill", "family", "unseen", "oracle")  # fmt: skip
+          "success", "setup", "profile", "parameters", "apps", "skill", "family", "unseen", "oracle", "gui_only")  # fmt: skip
 FILE_FIELDS = ("tasks", "suite")
 PROGRAMS = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 
@@ -102,6 +102,7 @@ class FileTemplate(Template):
             family=_typed(entry, "family", str, "", where),
             unseen=_typed(entry, "unseen", bool, False, where),
             profile=_profile(entry, where),
+            gui_only=_typed(entry, "gui_only", bool, False, where),
             max_steps=_max_steps(entry, difficulty, where),
         )
 
@@ -145,6 +146,7 @@ class FileTemplate(Template):
             setup=tuple(self.setup(p)),
             profile=self.profile,
             max_steps=self.max_steps or STEP_CAP[self.difficulty],
+            gui_only=self.gui_only,
             apps=self.apps,
             skill=self.skill,
             family=self.family,

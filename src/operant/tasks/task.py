@@ -11,7 +11,7 @@ from operant.desktop.protocol import Capability, Desktop, require
 from operant.errors import OperantError, SetupFailed
 from operant.tasks.criteria.base import Criterion, NoCriteria
 from operant.tasks.setup import SetupStep
-from operant.types import Difficulty
+from operant.types import ActionMode, Difficulty
 
 if TYPE_CHECKING:
     from operant.tasks.oracle import Oracle
@@ -32,6 +32,8 @@ class Task:
     profile: Profile = "bare"
     """What the desktop shows before the set-up: a window manager only, or also panel, menu and icons (``full``)."""
     max_steps: int = 30
+    gui_only: bool = False
+    """Whether it is about using pointer and keyboard: functions of applications can't be called."""
     apps: tuple[str, ...] = ()
     skill: str = ""
     family: str = ""
@@ -40,6 +42,10 @@ class Task:
     split: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     oracle: Oracle | None = None
+
+    def actions_on(self, desktop: Desktop) -> ActionMode:
+        """What an agent may do to solve it on that desktop."""
+        return "gui" if self.gui_only else getattr(desktop, "actions", "gui")
 
     @property
     def checked(self) -> bool:

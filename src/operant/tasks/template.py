@@ -71,6 +71,7 @@ class Template(ABC):
     profile: ClassVar[Profile] = "bare"
     scope: ClassVar[Scope] = "folders"
     max_steps: ClassVar[int | None] = None
+    gui_only: ClassVar[bool] = False
 
     @abstractmethod
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
@@ -117,6 +118,7 @@ class Template(ABC):
             setup=tuple(self.setup(p)),
             profile=self.profile,
             max_steps=self.max_steps or STEP_CAP[self.difficulty],
+            gui_only=self.gui_only,
             apps=self.apps,
             skill=self.skill,
             family=self.family,

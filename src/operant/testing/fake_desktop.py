@@ -16,11 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.actions.keys import canonical_key
+from operant.calls.catalog import find_function
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.frame_comparison import same_frame
 from operant.desktop.programs import split_command
 from operant.desktop.protocol import ALL, Desktop
-from operant.errors import AccessibilityError, DesktopClosed, InvalidAction, OperantError, UnknownApplication
+from operant.errors import (
+    AccessibilityError,
+    CallFailed,
+    DesktopClosed,
+    InvalidAction,
+    OperantError,
+    UnknownApplication,
+)
 from operant.testing.canvas import Box, Canvas
 from operant.testing.fake_apps import FAKE_APPS, FakeApp
 from operant.testing.fake_commands import COMMANDS, run_fake
@@ -28,6 +36,7 @@ from operant.testing.fake_files import FakeFiles
 from operant.types import (
     Action,
     ActionKind,
+    ActionMode,
     Button,
     Caret,
     Monitor,
@@ -124,6 +133,9 @@ class FakeDesktop:
         self.apps: dict[str, type[FakeApp]] = {**FAKE_APPS, **(apps or {})}
         self.closed = False
         self.profile: Profile = self.config.profile
+        self.actions: ActionMode = self.config.actions
+        self.answers: dict[str, str] = {}
+        """What calls answer, by the full name of the function. Others can't be called."""
         self.resets = 0
         self._failure: OperantError | None = None
         self._begin()
@@ -290,14 +302,18 @@ class FakeDesktop:
         handler = _HANDLERS.get(action.kind)
         if handler is not None:
             handler(self, action)
-        elif action.kind is ActionKind.CALL:
-            raise InvalidAction(
-                f"{action.function} is an application's API, which pointer and keyboard can't call"
-            )
+        said = self._call(action) if action.kind is ActionKind.CALL else ""
         after = self._draw()
         changed = after is not before and not same_frame(before.pixels, after.pixels)
-        self.last_step = StepResult(changed=changed, settled=True, waited_ms=0.0)
+        self.last_step = StepResult(changed=changed, settled=True, waited_ms=0.0, text=said)
         return self.frame()
+
+    def _call(self, action: Action) -> str:
+        function = find_function(action.function)
+        function.bind(action.args, action.kwargs)
+        if function.full_name not in self.answers:
+            raise CallFailed(f"{function.full_name} can't be called on a fake desktop")
+        return self.answers[function.full_name]
 
     def settle(self, still_ms: float = 0.0) -> StepResult:
         self._use()

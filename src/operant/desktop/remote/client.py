@@ -24,7 +24,18 @@ from operant.desktop.remote.connection import Connection
 from operant.desktop.remote.frames import FrameReceiver
 from operant.desktop.remote.wire import PROTOCOL, failure_from, plain, read
 from operant.errors import DesktopClosed, DesktopError, DesktopStartError, RemoteDesktopError
-from operant.types import Action, Caret, Monitor, Node, Process, RunResult, Size, StepResult, Window
+from operant.types import (
+    Action,
+    ActionMode,
+    Caret,
+    Monitor,
+    Node,
+    Process,
+    RunResult,
+    Size,
+    StepResult,
+    Window,
+)
 
 __all__ = ["RemoteClipboard", "RemoteDesktop", "RemoteFiles"]
 
@@ -50,6 +61,7 @@ class RemoteDesktop:
         timeout_s: float = CALL_S,
     ) -> None:
         self.config = config or DesktopConfig()
+        self.actions: ActionMode = self.config.actions
         self.timeout_s = timeout_s
         self.last_step = SETTLED
         self.closed = False

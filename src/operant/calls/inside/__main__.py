@@ -1,0 +1,94 @@
+"""The process that carries out calls: reads one from its standard input, a socket, answers, and waits for the next.
+
+A message is its length in four bytes and that many bytes of JSON. Ends when the other side closes the socket. Only
+functions that the API modules define themselves are called, by their names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import socket
+import struct
+import types
+from typing import Any, Callable
+
+import programs
+from refusal import Refused
+
+LENGTH = struct.Struct(">I")
+LONGEST_RESULT = 64 * 1024  # bytes of JSON
+LONGEST_ERROR = 1000  # characters
+
+
+def main() -> None:
+    # Programs that are started from here must not hold the socket.
+    sock = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.close(null)
+    while True:
+        request = receive(sock)
+        if request is None:
+            return
+        programs.reap()
+        data = json.dumps(answer(request)).encode()
+        sock.sendall(LENGTH.pack(len(data)) + data)
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """What becomes of a call: its result, or why there is none."""
+    number = request["number"]
+    try:
+        result = find(request["api"], request["function"])(**request["arguments"])
+        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        size = len(text.encode("utf-8", "replace"))
+        if size > LONGEST_RESULT:
+            raise Refused(
+                "the result has %d bytes, and at most %d are returned: ask for less" % (size, LONGEST_RESULT)
+            )
+    except Refused as error:
+        said = str(error)
+    except OSError as error:
+        said = "%s: %s" % (error.strerror or error, error.filename) if error.filename else str(error)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the agent is told of it and the next call is served
+        said = "%s: %s" % (type(error).__name__, error)
+    else:
+        return {"number": number, "result": "" if result is None else text}
+    return {"number": number, "error": said[:LONGEST_ERROR] or "it failed"}
+
+
+def find(api: str, name: str) -> Callable[..., Any]:
+    module = importlib.import_module("api." + api)
+    found = vars(module).get(name)
+    if (
+        name.startswith("_")
+        or not isinstance(found, types.FunctionType)
+        or found.__module__ != module.__name__
+    ):
+        raise Refused("there is no function %s.%s" % (api, name))
+    return found
+
+
+def receive(sock: socket.socket) -> Any:
+    """The next message; None at the end."""
+    head = exactly(sock, LENGTH.size)
+    if head is None:
+        return None
+    body = exactly(sock, LENGTH.unpack(head)[0])
+    return None if body is None else json.loads(body)
+
+
+def exactly(sock: socket.socket, size: int) -> Any:
+    data = bytearray()
+    while len(data) < size:
+        chunk = sock.recv(size - len(data))
+        if not chunk:
+            return None
+        data += chunk
+    return bytes(data)
+
+
+if __name__ == "__main__":
+    main()
