@@ -19,7 +19,7 @@ from operant.types import Action, Size
 from .strategies import quick
 
 SCREEN = Size(1280, 800)
-WRITTEN_AS_PYTHON = ["pyautogui", "ui_tars", "computer_rl"]
+WRITTEN_AS_PYTHON = ["pyautogui", "ui_tars", "ui_tars_2", "glm_4_5v", "kimi", "computer_rl"]
 
 SOURCES = [
     "__import__('os').system('touch /tmp/operant-was-here')",
@@ -110,6 +110,11 @@ SOURCES = [
     "Action: hotkey(key='" + "a " * 45_000 + "')",
     "<think>" * 10_000,
     "</think>" * 10_000,
+    "<seed:tool_call><function=click>" + "<parameter=x>" * 7_000,
+    "<tool_call><function=computer_use>" + "</parameter>" * 4_000 + "<parameter=x>" * 3_000,
+    "<|begin_of_box|>" * 6_000,
+    "<computer_env>" * 7_000,
+    "## Code:\n" * 11_000,
     "Agent.click(Agent.click([1, 2]))",
     "CalcTools.f(open('/etc/passwd'))",
 ]

@@ -20,7 +20,16 @@ from operant.actions.scrolling import whole_scroll
 from operant.actions.thinking import escape_thinking, without_thinking
 from operant.types import Action, ActionKind, Button, Point, ScrollUnit, Size
 
-__all__ = ["CARRIES", "DIALECT", "parse", "read_source", "render", "write_source"]
+__all__ = [
+    "CARRIES",
+    "DIALECT",
+    "VOCABULARY",
+    "parse",
+    "read_movements",
+    "read_source",
+    "render",
+    "write_source",
+]
 
 _NAME = "pyautogui"
 CARRIES: Mapping[ActionKind, str] = {
@@ -57,7 +66,7 @@ _WORDS: Mapping[str, ActionKind] = {
 }
 _CURVES = ("Quad", "Cubic", "Quart", "Quint", "Sine", "Expo", "Circ", "Elastic", "Back", "Bounce")
 _EASINGS = ["linear", *(f"ease{way}{curve}" for way in ("In", "Out", "InOut") for curve in _CURVES)]
-_SOURCE = Vocabulary(
+VOCABULARY = Vocabulary(
     modules=("pyautogui", "time"),
     settings=("pyautogui.FAILSAFE", "pyautogui.PAUSE"),
     constants={
@@ -94,16 +103,17 @@ def read_source(text: str, grid: Grid) -> list[Action]:
     """The actions of a source whose coordinates are those of a grid."""
     source = unfenced(text)
     movements: list[Movement] = []
-    for call in read_calls(source, _SOURCE):
+    for call in read_calls(source, VOCABULARY):
         with quoting(call.source):
-            movements += _movements(call, grid)
+            movements += read_movements(call, grid)
         if len(movements) > MAX_ITEMS:
             raise malformed(f"more than {MAX_ITEMS} actions at once", call.source)
     with quoting(source):
         return fold(movements)
 
 
-def _movements(call: Call, grid: Grid) -> list[Movement]:
+def read_movements(call: Call, grid: Grid) -> list[Movement]:
+    """The movements that one call asks for."""
     if call.function in _WORDS and not (call.args or call.kwargs):
         return [Movement(Action(_WORDS[call.function]))]
     if call.function in ("pyautogui.hotkey", "pyautogui.shortcut"):

@@ -26,7 +26,7 @@ __all__ = ["Call", "Vocabulary", "python_literal", "python_string", "read_calls"
 #: depth of the syntax tree before Python's parser, which a deep enough source can crash, sees it.
 MAX_TOKENS_DEEP = 100
 _FORBIDDEN_WORDS = set(keyword.kwlist) - {"True", "False", "None", "import", "from", "as"}
-_FENCE_OPENS = re.compile(r"^[ \t]*```(?:(?:python|py)(?=\s))?", re.MULTILINE)
+_FENCE_OPENS = re.compile(r"^[ \t]*```(?:(?:python|py|code)(?=\s))?", re.MULTILINE)
 _FENCE_CLOSES = re.compile(r"```[ \t]*$", re.MULTILINE)
 #: What Python's own tokenizer and parser raise, by version, on text that is not Python.
 _NOT_PYTHON = (

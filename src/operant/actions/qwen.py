@@ -66,7 +66,8 @@ _ACTIONS: Mapping[str, ActionKind] = {
 _STATUS = {"success": ActionKind.DONE, "failure": ActionKind.FAIL, "fail": ActionKind.FAIL}
 _CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _FUNCTION = re.compile(r"<function=([\w.]{1,60})>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=(\w{1,60})>(.*?)</parameter>", re.DOTALL)
+# A value ends before the next parameter: else every one that is not closed would be looked for to the end.
+_PARAMETER = re.compile(r"<parameter=(\w{1,60})>((?:(?!<parameter=).)*?)</parameter>", re.DOTALL)
 _TAG = re.compile(r"</?(?:tool_call|function|parameter)\b")
 
 
@@ -106,6 +107,9 @@ def _parameters(text: str) -> dict[str, object]:
             raise malformed("a parameter given twice", found[1])
         # The template puts every value on lines of its own.
         given[found[1]] = found[2].removeprefix("\n").removesuffix("\n")
+    if len(given) < text.count("<parameter"):
+        # Without the lost one the rest would mean something else, such as a click where the pointer is.
+        raise malformed("a parameter that is not closed", text)
     return given
 
 

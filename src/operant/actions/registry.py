@@ -9,11 +9,14 @@ from operant.actions import (
     computer_rl,
     function_tools,
     gemini,
+    glm,
     json_text,
+    kimi,
     openai,
     pyautogui_source,
     qwen,
     ui_tars,
+    ui_tars_2,
 )
 from operant.actions.dialect import Dialect
 from operant.actions.payload import choose
@@ -35,6 +38,10 @@ DIALECTS: Mapping[str, Dialect] = {
     "ui_tars": ui_tars.DIALECT,
     "ui_tars_1_5": ui_tars.VERSION_1_5,
     "ui_tars_doubao": ui_tars.DOUBAO,
+    "ui_tars_2": ui_tars_2.VERSION_2,
+    "ui_tars_2_omni": ui_tars_2.OMNI,
+    "glm_4_5v": glm.DIALECT,
+    "kimi": kimi.DIALECT,
     "computer_rl": computer_rl.DIALECT,
     "computer_rl_visual": computer_rl.VISUAL,
     "pyautogui": pyautogui_source.DIALECT,

@@ -11,7 +11,14 @@ import re
 
 from operant.actions.payload import check_text
 
-__all__ = ["INFEASIBLE", "escape_thinking", "holds_thinking", "says_infeasible", "without_thinking"]
+__all__ = [
+    "INFEASIBLE",
+    "NEVER_USED",
+    "escape_thinking",
+    "holds_thinking",
+    "says_infeasible",
+    "without_thinking",
+]
 
 #: What models are asked to write when a task can't be done and their dialect has no action for it.
 INFEASIBLE = "[INFEASIBLE]"

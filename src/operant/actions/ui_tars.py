@@ -2,7 +2,7 @@
 
 UI-TARS 1.0 and Doubao count thousandths of the screen, 1.5 pixels of the resized picture that it was shown; Doubao
 writes ``point='<point>x y</point>'``. A scroll says only where to, and means five notches; ``finished`` with a text
-is an answer. UI-TARS-2 is in ``ui_tars_seed``. The thought is left to the keeper of the conversation.
+is an answer. UI-TARS-2 is in ``ui_tars_2``. The thought is left to the keeper of the conversation.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from operant.actions.coordinates import Grid, Thousandths, Units, pair
 from operant.actions.dialect import Dialect
 from operant.actions.frames import UI_TARS
 from operant.actions.keys import canonical_keys, parse_chord
+from operant.actions.lenient import LenientFields
 from operant.actions.payload import Fields, check_number, choose, malformed, quoting
 from operant.actions.python_calls import Call, Vocabulary, python_string, read_calls
 from operant.actions.scrolling import DIRECTIONS, direction_of
@@ -31,6 +32,7 @@ __all__ = [
     "VERSION_1_5",
     "parse",
     "place_in",
+    "read_call",
     "read_calls_of",
     "render",
 ]
@@ -57,15 +59,25 @@ _CLICKS: Mapping[str, tuple[Button, int]] = {
     "left_single": (Button.LEFT, 1),
     "left_double": (Button.LEFT, 2),
     "right_single": (Button.RIGHT, 1),
+    # Doubao's names, and those that models slip into.
+    "left_click": (Button.LEFT, 1),
+    "left_double_click": (Button.LEFT, 2),
+    "double_click": (Button.LEFT, 2),
+    "right_click": (Button.RIGHT, 1),
 }
 _FUNCTIONS: Mapping[str, ActionKind] = {
     **dict.fromkeys(_CLICKS, ActionKind.CLICK),
     "hover": ActionKind.MOVE,
+    "move_to": ActionKind.MOVE,
+    "mouse_down": ActionKind.MOUSE_DOWN,
+    "mouse_up": ActionKind.MOUSE_UP,
     "drag": ActionKind.DRAG,
     "select": ActionKind.DRAG,
     "hotkey": ActionKind.KEY,
     "keydown": ActionKind.KEY_DOWN,
     "keyup": ActionKind.KEY_UP,
+    "press": ActionKind.KEY_DOWN,
+    "release": ActionKind.KEY_UP,
     "type": ActionKind.TYPE,
     "scroll": ActionKind.SCROLL,
     "wait": ActionKind.WAIT,
@@ -73,6 +85,7 @@ _FUNCTIONS: Mapping[str, ActionKind] = {
     "call_user": ActionKind.ASK,
     "infeasible": ActionKind.FAIL,
 }
+_BUTTONS: Mapping[str, Button] = {b.value: b for b in (Button.LEFT, Button.MIDDLE, Button.RIGHT)}
 _ACTION = re.compile(r"^[ \t]*Action:", re.MULTILINE)
 _UNESCAPED = re.compile(r"(type|finished)\(content=(['\"])(.*)\2\)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -94,7 +107,7 @@ def read(payload: object, grid: Grid) -> list[Action]:
 def read_calls_of(text: str, grid: Grid) -> list[Action]:
     marks = [mark.end() for mark in _ACTION.finditer(text)]
     said = text[marks[-1] if marks else 0 :].strip()
-    return [_action(call, grid) for call in _calls(said)]
+    return [read_call(call, grid) for call in _calls(said)]
 
 
 def _calls(said: str) -> list[Call]:
@@ -109,16 +122,19 @@ def _calls(said: str) -> list[Call]:
         return [Call(loose[1], (), {"content": content}, said)]
 
 
-def _action(call: Call, grid: Grid) -> Action:
+def read_call(call: Call, grid: Grid) -> Action:
+    """The action of one call with named arguments."""
     kind = choose("action", call.function, _FUNCTIONS)
-    fields = call.bind(())
+    if call.args:
+        raise malformed(f"{call.function} takes named arguments", call.source)
+    fields = LenientFields(call.kwargs, call.function)
     with quoting(call.source):
         action = _read(call.function, kind, fields, grid)
     fields.end()
     return action
 
 
-def _read(name: str, kind: ActionKind, fields: Fields, grid: Grid) -> Action:
+def _read(name: str, kind: ActionKind, fields: LenientFields, grid: Grid) -> Action:
     match kind:
         case ActionKind.CLICK:
             button, clicks = _CLICKS[name]
@@ -130,6 +146,9 @@ def _read(name: str, kind: ActionKind, fields: Fields, grid: Grid) -> Action:
             return Action(
                 kind, point=_point(fields, grid, "start_box", "point", "start_point"), screen=grid.size
             )
+        case ActionKind.MOUSE_DOWN | ActionKind.MOUSE_UP:
+            button = fields.choice("button", _BUTTONS, "left")
+            return Action(kind, point=_point(fields, grid, "point", "start_box"), button=button)
         case ActionKind.DRAG:
             ends = (
                 _point(fields, grid, "start_box", "start_point"),
@@ -143,7 +162,8 @@ def _read(name: str, kind: ActionKind, fields: Fields, grid: Grid) -> Action:
             point = _point(fields, grid, "start_box", "point", "start_point")
             return Action.scroll(point, dx=dx, dy=dy, screen=grid.size if point else None)
         case ActionKind.KEY | ActionKind.KEY_DOWN | ActionKind.KEY_UP:
-            keys = [key for name in fields.text("key").split() for key in parse_chord(name)]
+            said = fields.text("keys" if "keys" in fields else "key")
+            keys = [key for name in said.split() for key in parse_chord(name)]
             return Action(kind, keys=canonical_keys(keys))
         case ActionKind.TYPE:
             return Action.type(fields.text("content"))
@@ -152,7 +172,7 @@ def _read(name: str, kind: ActionKind, fields: Fields, grid: Grid) -> Action:
             return Action(ActionKind.ANSWER, text=content) if content else Action.done()
         case ActionKind.ASK | ActionKind.FAIL:
             return Action(kind, text=fields.text("content", ""))
-    return Action(kind)
+    return Action.wait(fields.seconds("time", 0.0))
 
 
 def _point(fields: Fields, grid: Grid, *names: str) -> Point | None:
