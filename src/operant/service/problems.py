@@ -9,13 +9,15 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from loguru import logger
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 
 from operant import errors
 from operant.service.logs import current_request_id
+from operant.service.mistakes import hint_of, mistakes, sentence_of
+from operant.service.schemas.base import FieldProblem
 
-__all__ = ["PROBLEMS", "Problem", "answer", "install_handlers", "problem_of"]
+__all__ = ["PROBLEMS", "BadBody", "Problem", "answer", "install_handlers", "problem_of"]
 
 
 class Problem(BaseModel):
@@ -36,6 +38,15 @@ class Problem(BaseModel):
     message: str = Field(description="For people.")
     hint: str | None = Field(None, description="What to do about it.")
     request_id: str = Field("", description="Names this request in the service's log.")
+    fields: list[FieldProblem] = Field([], description="Every wrong field of an invalid request.")
+
+
+class BadBody(RequestValidationError):
+    """A body that a route checked itself, because it may come as JSON or as a form."""
+
+    def __init__(self, model: type[BaseModel], error: ValidationError) -> None:
+        super().__init__(error.errors(include_url=False))
+        self.model = model
 
 
 #: error -> (status, code); the first class of its family line that is listed counts
@@ -116,7 +127,9 @@ def install_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
-        return answer(422, _malformed(error.errors()))
+        found = mistakes(error.errors(), _model_of(request, error))
+        logger.bind(code="invalid_request").info("422 invalid_request: {}", sentence_of(found))
+        return answer(422, _malformed(found))
 
     @app.exception_handler(HTTPException)
     async def framework(request: Request, error: HTTPException) -> JSONResponse:
@@ -127,14 +140,19 @@ def install_handlers(app: FastAPI) -> None:
         return response
 
 
-def _malformed(found: Any) -> Problem:
-    first = found[0] if found else {"loc": (), "msg": "it can't be read"}
-    place = ".".join(str(part) for part in first["loc"] if part != "body")
-    message = str(first["msg"]).removeprefix("Value error, ")
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+def _malformed(found: list[FieldProblem]) -> Problem:
     return Problem(
         code="invalid_request",
-        message=(f"{place}: {message}" if place else message) + more,
-        hint="the fields and their types are described at /docs",
+        message=sentence_of(found),
+        hint=hint_of(found),
         request_id=current_request_id(),
+        fields=found,
     )
+
+
+def _model_of(request: Request, error: RequestValidationError) -> Any:
+    """The model that the body was checked against: it knows the right names."""
+    if isinstance(error, BadBody):
+        return error.model
+    body = getattr(request.scope.get("route"), "body_field", None)
+    return body.field_info.annotation if body is not None else None

@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 
@@ -19,7 +18,7 @@ from operant.service.inference.batcher import Timed
 from operant.service.inference.predictor import PredictionRequest
 from operant.service.masking import mask_action
 from operant.service.pictures import decode_base64, decode_picture
-from operant.service.problems import PROBLEMS
+from operant.service.problems import PROBLEMS, BadBody
 from operant.service.routes.dependencies import RuntimeDep
 from operant.service.runtime import Runtime
 from operant.service.schemas.actions import (
@@ -83,7 +82,7 @@ async def _read_question(request: Request) -> tuple[PredictRequest, bytes | None
             return PredictRequest.model_validate(values), picture
         return PredictRequest.model_validate_json(await request.body()), None
     except ValidationError as error:
-        raise RequestValidationError(error.errors(include_context=False, include_url=False)) from error
+        raise BadBody(PredictRequest, error) from error
 
 
 def _see_picture(runtime: Runtime, asked: PredictRequest, picture: bytes | None) -> Observation:

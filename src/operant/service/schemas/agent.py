@@ -68,12 +68,15 @@ class CompleteTaskRequest(Taken):
 
     @model_validator(mode="after")
     def _one_of_both(self) -> CompleteTaskRequest:
+        wrong = []
         if (self.instruction is None) == (self.task_id is None):
-            raise ValueError("give an instruction or a task_id, and not both")
+            wrong.append("give an instruction or a task_id, and not both")
         if self.task_id is not None and self.success_criteria is not None:
-            raise ValueError("a task_id has criteria of its own; leave success_criteria away")
+            wrong.append("a task_id has criteria of its own; leave success_criteria away")
         if self.profile is not None and (self.task_id is not None or self.session is not None):
-            raise ValueError("a profile is for an instruction on a desktop of its own; leave it away")
+            wrong.append("a profile is for an instruction on a desktop of its own; leave it away")
+        if wrong:
+            raise ValueError("; ".join(wrong))
         return self
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from operant.agents.base import Usage
 from operant.types import Outcome
 
-__all__ = ["Criteria", "Given", "OutcomeName", "Pair", "Taken", "UsageView"]
+__all__ = ["Criteria", "FieldProblem", "Given", "OutcomeName", "Pair", "Taken", "UsageView"]
 
 #: x and y, or width and height. A list, because tools disagree on how OpenAPI describes a tuple.
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -33,6 +33,15 @@ class Given(BaseModel):
     """An answer."""
 
     model_config = ConfigDict(use_attribute_docstrings=True, protected_namespaces=())
+
+
+class FieldProblem(Given):
+    """What is wrong with one field of a request."""
+
+    field: str
+    """Its name, such as ``max_steps`` or ``formats.0``; empty for the body as a whole."""
+    message: str
+    hint: str | None = None
 
 
 class UsageView(Given):
