@@ -51,6 +51,9 @@ __all__ = [
 COPY, PASTE, FIND = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("ctrl", "f")
 ADDRESS_BAR, NEW_TAB, ESCAPE = Action.key("ctrl", "l"), Action.key("ctrl", "t"), Action.key("esc")
 
+#: Addresses of pages that no tab can bookmark: a tab shows one until its first page, or if that was stopped.
+EMPTY_PAGES = ("about:", "chrome:")
+
 Find = Callable[[View], Node | None]
 Holds = Callable[[View], bool]
 
@@ -314,7 +317,7 @@ def go_to(address: str, done: Holds, keep: str | None = None) -> Goal:
             return ADDRESS_BAR
         # While it says something else than the page that is shown, that page cannot be bookmarked.
         bookmark = view.widget("push button", "Bookmark this tab", app=APP.accessible_name)
-        if bookmark is not None or not bar.text:
+        if bookmark is not None or not bar.text or bar.text.startswith(EMPTY_PAGES):
             return Action.type(f"{address}\n")
         return Action.key("enter") if bar.text == address else ESCAPE
 

@@ -20,6 +20,7 @@ from operant.types import Difficulty
 __all__ = ["TEMPLATES"]
 
 ROOM = (900, 560)  # lxappearance grows with the size of the font
+DEFAULT_MARGIN = 80  # the editor's margin of long lines, which it does not store
 TINTS = ("#d8e4ee", "#eee4d8", "#dceedd", "#eeddea", "#e8e8d0")
 
 
@@ -220,7 +221,10 @@ class LineMargin(EditorPreferences):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {**self.note(draw), "column": draw.number(30, 120)}
+        note, column = self.note(draw), DEFAULT_MARGIN
+        while column == DEFAULT_MARGIN:  # nothing would tell that it was set
+            column = draw.number(30, 120)
+        return {**note, "column": column}
 
     def changes(self, p: Params) -> Sequence[Change]:
         return [

@@ -197,7 +197,8 @@ class WriteNote(Desk):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        return {"note": errands(draw, 1)[0], "file": file_name(draw), "files": clutter(draw, 3)}
+        note, file = errands(draw, 1)[0], file_name(draw)
+        return {"note": note, "file": file, "files": clutter(draw, 3, taken=(file,))}
 
     def success(self, p: Params) -> Criterion:
         return AllOf(of=(FileEquals(path=p.file, text=p.note), *untouched(p.files)))
@@ -223,7 +224,8 @@ class NewFile(Desk):
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         names = (file_name(draw), f"{draw.word()}.txt", f"{draw.word('topics')}.txt")
-        return {"file": draw.choice(names), "files": clutter(draw)}
+        file = draw.choice(names)
+        return {"file": file, "files": clutter(draw, taken=(file,))}
 
     def success(self, p: Params) -> Criterion:
         return AllOf(of=(FileExists(path=p.file), *untouched(p.files)))

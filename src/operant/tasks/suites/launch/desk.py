@@ -6,7 +6,7 @@ windows and widgets that it sees, so it can also go on from states that a learne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -81,10 +81,11 @@ def file_name(draw: Draw, extension: str = "txt") -> str:
     return draw.file_name(extension)
 
 
-def clutter(draw: Draw, most: int = 5) -> dict[str, str]:
-    """Files that the task is not about, with names of their own."""
+def clutter(draw: Draw, most: int = 5, taken: Collection[str] = ()) -> dict[str, str]:
+    """Files that the task is not about, with names of their own: none of those that are taken."""
     count = draw.choice(range(most + 1))
-    return {file_name(draw): f"{draw.phrase(4)}\n" for _ in range(count)}
+    made = {file_name(draw): f"{draw.phrase(4)}\n" for _ in range(count)}
+    return {name: text for name, text in made.items() if name not in taken}
 
 
 # Criteria.

@@ -205,8 +205,11 @@ class RenameIcon(Desk):
     )
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        old, new = file_name(draw), file_name(draw)
-        return {"old": old, "new": new, "text": f"{draw.phrase(4)}\n", "others": clutter(draw, 4)}
+        old = new = file_name(draw)
+        while new == old:
+            new = file_name(draw)
+        text = f"{draw.phrase(4)}\n"
+        return {"old": old, "new": new, "text": text, "others": clutter(draw, 4, taken=(old, new))}
 
     def setup(self, p: Params) -> Sequence[SetupStep]:
         return [WriteFile(path=path, text=text) for path, text in {p.old: p.text, **p.others}.items()]
