@@ -63,5 +63,10 @@ def test_who_is_asked_to_end_is_interrupted_and_so_saves(
     with pytest.raises(SystemExit) as left:
         main(["train", "vlm", "--config", str(CONFIG), "--output", str(tmp_path)])
     assert left.value.code == 130
-    assert "--resume goes on" in capsys.readouterr().err
+    assert "stopped before anything was saved" in capsys.readouterr().err
+    (tmp_path / "demonstrations").mkdir()
+    (tmp_path / "demonstrations" / "shown@0.npz").touch()
+    with pytest.raises(SystemExit):
+        main(["train", "vlm", "--config", str(CONFIG), "--output", str(tmp_path)])
+    assert "1 demonstration: the same command with --resume goes on" in capsys.readouterr().err
     assert signal.getsignal(how) is before

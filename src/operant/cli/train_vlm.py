@@ -96,7 +96,15 @@ def vlm(
     try:
         model = _train(settings, output, resume, cluster)
     except KeyboardInterrupt:
-        typer.echo("stopped; the same command with --resume goes on", err=True)
+        from operant.train.vlm.run_directory import saved_so_far
+
+        saved = saved_so_far(output)
+        typer.echo(
+            f"stopped; {output} has {saved}: the same command with --resume goes on from there"
+            if saved
+            else f"stopped before anything was saved in {output}: the same command begins anew",
+            err=True,
+        )
         raise
     typer.echo(str(model))
     typer.echo(f"operant eval --agent vlm:{model} --suite {settings.environment.suite}", err=True)

@@ -7,7 +7,7 @@ that has forgotten everything is told again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,19 +63,22 @@ class RemoteCollection:
             self.start()
         return kept
 
-    def demonstrate(self, jobs: Iterable[RolloutJob]) -> Iterator[Trajectory]:
+    def demonstrate(self, jobs: Iterable[RolloutJob], on_end: Callable[[Trajectory], None]) -> None:
         units = self._vlm.family.units
         shown = self._vlm.shown(self.config.desktop.size)
         pool = ActorPool(list(self.handles.desktops()))
         for job in jobs:
             pool.submit(lambda actor, ticket: actor.demonstrate.remote(ticket, units, shown), Ticket.of(job))
         while pool.has_next():
+            if self._stop.is_set():
+                raise Stopped
             try:
-                yield self._in_tokens(decode(pool.get_next_unordered()))
+                encoded = pool.get_next_unordered()
             except RayTaskError as error:
                 raise error.cause from error
             except RayError:
                 continue  # gone with its actor; others were asked for as well
+            on_end(self._in_tokens(decode(encoded)))
 
     def _in_tokens(self, shown: Trajectory) -> Trajectory:
         turns = [

@@ -136,6 +136,9 @@ class TrainingSettings(Config):
     """Updates between checkpoints."""
     keep_checkpoints: int = Field(default=3, ge=1)
     """Older ones are removed."""
+    when_disk_full: Literal["stop", "go_on"] = "stop"
+    """When the disk has no space for a checkpoint or an episode, the run stops, or it goes on without that file.
+    Checkpoints before it stay whole. The last one of a run is never left out."""
     seed: int = Field(default=0, ge=0)
     """Decides tasks, draws and the order of examples."""
     threads: int | None = Field(default=None, ge=1)

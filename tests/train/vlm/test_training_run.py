@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,14 @@ from PIL import Image
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.errors import CheckpointError, ConfigError, TaskError
+from operant.errors import CheckpointError, ConfigError, NoSpaceLeft, TaskError
 from operant.learn.vlm.checkpoint import newest
 from operant.learn.vlm.entropulse import Entropulse
+from operant.learn.vlm.trainer import Trainer
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
+from operant.train.vlm.run_directory import saved_so_far
 from operant.train.vlm.training_run import VLMRun
+from operant.train.vlm.trajectory_store import TrajectoryStore
 from operant.types import Outcome, Size
 
 SETTINGS: dict[str, Any] = {
@@ -215,3 +220,138 @@ def test_wrong_settings_are_told_at_once(tmp_path: Path) -> None:
         settings(training={"lerning_rate": 1})
     moved = VLMTrainingConfig.build(model={"name": "x", "action_format": "pyautogui"})
     assert moved.prompt.action_format == "pyautogui"
+
+
+LESSONS = {"demonstrations": 4, "demonstration_epochs": 3, "num_iterations": 0}
+
+
+def weights(training: VLMRun) -> dict[str, Any]:
+    return training.trainer.weights()
+
+
+def played(directory: Path) -> list[str]:
+    """The demonstrations that were ever played there, in the order in which they ended."""
+    ledger = (directory / "demonstrations" / "ledger.jsonl").read_text().splitlines()
+    return [json.loads(line)["id"] for line in ledger]
+
+
+class TestInterruptedColdStart:
+    def test_demonstrations_are_kept_as_they_come(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        keep = TrajectoryStore.keep
+
+        def interrupted(store: TrajectoryStore, *one: Any) -> None:
+            keep(store, *one)
+            if len(played(tmp_path)) == 3:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(TrajectoryStore, "keep", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(tmp_path, settings(training=LESSONS))
+        assert saved_so_far(tmp_path) == "3 demonstrations"
+        with pytest.raises(ConfigError, match="holds a run already"):
+            run(tmp_path)
+        seen: list[list[str]] = []
+        step = Trainer.train_step
+
+        def learn(trainer: Trainer, *given: Any, **more: Any) -> Any:
+            seen.append(played(tmp_path))
+            return step(trainer, *given, **more)
+
+        monkeypatch.setattr(TrajectoryStore, "keep", keep)
+        monkeypatch.setattr(Trainer, "train_step", learn)
+        told: list[str] = []
+        train(tmp_path, settings(training=LESSONS), resume=True, on_progress=told.append)
+        assert "3 of 4 demonstrations were played before" in told
+        assert len(seen[0]) == len(set(seen[0])) == 4  # one more was played, and none twice
+
+    def test_sft_goes_on_after_its_last_update_as_if_it_had_not_stopped(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole, _ = train(tmp_path / "whole", settings(training=LESSONS))
+        step = Trainer.train_step
+
+        def interrupted(trainer: Trainer, *given: Any, **more: Any) -> Any:
+            if trainer.version == 2:
+                raise KeyboardInterrupt
+            return step(trainer, *given, **more)
+
+        monkeypatch.setattr(Trainer, "train_step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(tmp_path / "cut", settings(training=LESSONS))
+        monkeypatch.setattr(Trainer, "train_step", step)
+        assert saved_so_far(tmp_path / "cut") == "4 demonstrations and the weights after 2 SFT updates"
+        told: list[str] = []
+        cut, _ = train(tmp_path / "cut", settings(training=LESSONS), resume=True, on_progress=told.append)
+        assert "going on from SFT update 2" in told
+        assert [(line["phase"], line["iteration"]) for line in lines(tmp_path / "cut")] == [
+            ("sft", 1), ("sft", 2), ("sft", 3),
+        ]  # fmt: skip
+        assert all(bool((weights(cut)[name] == one).all()) for name, one in weights(whole).items())
+        assert saved_so_far(tmp_path / "cut") == "the weights after 3 SFT updates"
+        assert not (tmp_path / "cut" / "demonstrations").exists()
+
+    def test_demonstrations_of_other_settings_do_not_count(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*_: Any, **more: Any) -> Any:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Trainer, "train_step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(tmp_path, settings(training=LESSONS))
+        assert len(played(tmp_path)) == 4
+        with pytest.raises(KeyboardInterrupt):
+            train(tmp_path, settings(training=LESSONS, prompt={"action_format": "pyautogui"}), resume=True)
+        assert len(played(tmp_path)) == 8
+
+    def test_an_sft_update_says_whose_success_it_tells(self, tmp_path: Path) -> None:
+        told: list[str] = []
+        train(tmp_path, settings(training=LESSONS), on_progress=told.append)
+        said = [line for line in told if line.startswith("sft ")]
+        assert said[0].startswith("sft 1: the demonstrations' success 100%")
+        assert "success_rate" not in lines(tmp_path)[0]
+        assert lines(tmp_path)[0]["demonstration_success"] == 1.0
+
+
+@pytest.mark.parametrize("when", ["stop", "go_on"])
+def test_a_full_disk_stops_the_run_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    fsync, calls = os.fsync, []
+
+    def full_once(file: int) -> None:
+        calls.append(file)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", full_once)
+    config = settings(training={**LESSONS, "when_disk_full": when})
+    if when == "stop":
+        with pytest.raises(NoSpaceLeft, match=r"no space left on .*version_000000") as told:
+            train(tmp_path, config)
+        assert told.value.hint is not None
+        assert saved_so_far(tmp_path) == "4 demonstrations and the weights after 1 SFT update"
+        train(tmp_path, config, resume=True)
+    else:
+        train(tmp_path, config)
+    assert [line["iteration"] for line in lines(tmp_path)][-1] == 3
+    assert saved_so_far(tmp_path) == "the weights after 3 SFT updates"
+
+
+@pytest.mark.parametrize("when", ["stop", "go_on"])
+def test_a_disk_without_space_for_demonstrations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    def full(path: Path, data: bytes, **_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("operant.train.vlm.trajectory_store.write_atomically", full)
+    config = settings(training={**LESSONS, "when_disk_full": when})
+    if when == "stop":
+        with pytest.raises(NoSpaceLeft, match=r"no space left on .*demonstrations/"):
+            train(tmp_path, config)
+        assert saved_so_far(tmp_path) == ""
+    else:
+        train(tmp_path, config)
+        assert saved_so_far(tmp_path) == "the weights after 3 SFT updates"

@@ -1,11 +1,12 @@
 """A directory with everything that an interrupted run needs: it appears whole, or not at all.
 
 ``model/`` (adapters or weights, as every loader reads them) beside ``state.pt``, which is read as numbers only:
-a file that was tampered with can't run code.
+a file that was tampered with can't run code. ``progress.json`` says how far the run was, and needs no model library.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -24,20 +25,26 @@ __all__ = ["load_state", "newest", "prune", "write_checkpoint"]
 
 STATE = "state.pt"
 MODEL = "model"
+PROGRESS = "progress.json"
 FORMAT = 1
 _NAMED = re.compile(r"version_(\d+)")
 
 
 def write_checkpoint(
-    directory: Path, version: int, state: Mapping[str, Any], save_model: Callable[[Path], object]
+    directory: Path,
+    version: int,
+    state: Mapping[str, Any],
+    save_model: Callable[[Path], object],
+    progress: Mapping[str, int] | None = None,
 ) -> Path:
-    """Write ``directory/version_N``; another of the same version is replaced."""
+    """Write ``directory/version_N``; another of the same version is replaced. ``progress`` is what was done so far."""
     place = directory / f"version_{version:06d}"
     try:
         with replacing(place) as temporary:
             temporary.mkdir(parents=True, exist_ok=True)
             save_model(temporary / MODEL)
             write_tensors(temporary / STATE, {"format": FORMAT, **_tensors(state)})
+            (temporary / PROGRESS).write_text(json.dumps(dict(progress or {})), encoding="utf-8")
     except Exception as error:  # safetensors has errors of its own, of no type in common
         if isinstance(error, OperantError) and not is_full_disk(error):
             raise

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from operant.learn.logs import unless_disk_full
 
 __all__ = ["Journal", "sentence"]
 
@@ -20,18 +23,24 @@ class Journal:
         self._file = open(directory / "metrics.jsonl", "a", encoding="utf-8")  # noqa: SIM115 - closed below
         self._curves = SummaryWriter(str(directory / "tensorboard"))
         self._on_progress = on_progress
+        self._keep = unless_disk_full(self._append, directory)
 
     def write(self, iteration: int, phase: str, metrics: Mapping[str, float]) -> None:
+        self._on_progress(sentence(iteration, phase, metrics))
+        self._keep((iteration, phase, metrics))
+
+    def _append(self, update: tuple[int, str, Mapping[str, float]]) -> None:
+        iteration, phase, metrics = update
         line = {"iteration": iteration, "phase": phase, "time": round(time.time(), 3), **metrics}
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
         for name, value in metrics.items():
             self._curves.add_scalar(f"{phase}/{name}", value, iteration)
-        self._on_progress(sentence(iteration, phase, metrics))
 
     def close(self) -> None:
-        self._file.close()
-        self._curves.close()
+        for file in (self._file, self._curves):
+            with contextlib.suppress(OSError):  # a full disk; what could be written was
+                file.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -42,7 +51,8 @@ class Journal:
 
 #: What people want to see of an update, and how: metric -> (label, format)
 _SHOWN: dict[str, tuple[str, str]] = {
-    "success_rate": ("success", ".0%"),
+    "demonstration_success": ("the demonstrations' success", ".0%"),
+    "success_rate": ("the model's success", ".0%"),
     "reward": ("reward", ".2f"),
     "turns": ("turns", ".1f"),
     "invalid": ("invalid", ".0%"),

@@ -7,7 +7,7 @@ checkpoint holds what it learned.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,8 +54,9 @@ class Collection(Protocol):
     def open(self, iteration: int, used: Sequence[str], state: Mapping[str, Any] | None) -> Kept:
         """Go on after that many updates. ``used`` was learned from. Returns what an earlier process left."""
 
-    def demonstrate(self, jobs: Iterable[RolloutJob]) -> Iterator[Trajectory]:
-        """Let oracles play in the model's words, as many at once as there are desktops."""
+    def demonstrate(self, jobs: Iterable[RolloutJob], on_end: Callable[[Trajectory], None]) -> None:
+        """Let oracles play in the model's words, as many at once as there are desktops. ``on_end`` gets each episode
+        when it ends, one at a time."""
 
     def start(self) -> None:
         """Let the actors begin."""
@@ -95,7 +96,7 @@ class LocalCollection:
         self.directory = directory
         self.parts = parts
         self.admission = Admission(settings.group_size * settings.groups_per_update, settings.max_staleness)
-        self.store = TrajectoryStore(directory / "experience")
+        self.store = TrajectoryStore(directory / "experience", needs_space=settings.when_disk_full == "stop")
         keeps = parts.trainer.algorithm.keeps
         self.groups = Groups(source, settings.group_size, keeps, self.admission, settings.seed)
         self._desktops = desktops
@@ -131,7 +132,7 @@ class LocalCollection:
         )
         return Kept(self.groups.restore(state, kept), len(self.store.torn))
 
-    def demonstrate(self, jobs: Iterable[RolloutJob]) -> Iterator[Trajectory]:
+    def demonstrate(self, jobs: Iterable[RolloutJob], on_end: Callable[[Trajectory], None]) -> None:
         vlm = self.parts.vlm
         words = threading.Lock()  # tokenizers are not safe for threads
 
@@ -142,15 +143,12 @@ class LocalCollection:
         def agent(job: RolloutJob) -> Demonstrator:
             return Demonstrator(self.config.prompt, vlm.family.units, vlm.shown, tokens)
 
-        wanted = list(jobs)
-        shown: dict[RolloutJob, Trajectory] = {}
         player = rollout_player(self.config, self._pool, self._player.model, self.directory, agent)
 
-        def on_end(played: PlayedEpisode[RolloutJob]) -> None:
-            shown[played.job] = player.trajectory(played)
+        def ended(played: PlayedEpisode[RolloutJob]) -> None:
+            on_end(player.trajectory(played))
 
-        JobRunner(JobList(wanted, on_end), player, workers=self._pool.size, name="show").run()
-        return iter([shown[job] for job in wanted])
+        JobRunner(JobList(jobs, ended), player, workers=self._pool.size, name="show").run()
 
     def start(self) -> None:
         self._stack.enter_context(self._actors)

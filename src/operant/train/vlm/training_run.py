@@ -6,14 +6,20 @@ holds all that ``--resume`` needs.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from loguru import logger
+
+from operant.agents.checkpoint_files import save_problem
 from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.trajectory import Trajectory
+from operant.atomic_files import is_full_disk
 from operant.config.vlm_training import VLMTrainingConfig
+from operant.errors import NoSpaceLeft
 from operant.learn.vlm.checkpoint import MODEL, arrays, load_state, newest, prune, write_checkpoint
 from operant.learn.vlm.journal import Journal
 from operant.learn.vlm.sft import SFT
@@ -23,8 +29,9 @@ from operant.train.vlm.collection import Collection, LocalCollection
 from operant.train.vlm.desktops import DesktopFactory, desktop_factory
 from operant.train.vlm.groups import Gathered
 from operant.train.vlm.parts import Parts
-from operant.train.vlm.run_directory import CHECKPOINTS, claim, hold
+from operant.train.vlm.run_directory import CHECKPOINTS, DEMONSTRATIONS, claim, hold
 from operant.train.vlm.tasks import phrasings, task_source
+from operant.train.vlm.trajectory_store import TrajectoryStore
 
 __all__ = ["VLMRun"]
 
@@ -65,6 +72,8 @@ class VLMRun:
         else:
             self.collection = collection(self.parts)
         self.iteration = 0
+        self.supervised = 0
+        """SFT updates on demonstrations."""
         self.demonstrated = False
         self._collected: dict[str, Any] | None = None
         if found is not None:
@@ -72,6 +81,7 @@ class VLMRun:
 
     def _restore(self, state: dict[str, Any]) -> None:
         self.iteration, self.demonstrated = int(state["iteration"]), bool(state["demonstrated"])
+        self.supervised = int(state.get("supervised", 0))
         trainer = state["trainer"]
         self.trainer.restore({**trainer, "algorithm": arrays(trainer["algorithm"])})
         self.parts.restore(arrays(state["entropulse"]))
@@ -88,6 +98,8 @@ class VLMRun:
                 self.on_progress(
                     f"going on from update {self.iteration}, with {kept.waiting} episodes that wait{torn}"
                 )
+            elif self.supervised:
+                self.on_progress(f"going on from SFT update {self.supervised}")
             try:
                 if (
                     self.trainer.version or not self.collection.wants_directory
@@ -95,6 +107,8 @@ class VLMRun:
                     self._publish()
                 self._demonstrate(journal)
                 self._reinforce(journal)
+            except NoSpaceLeft:
+                raise  # there is none for another checkpoint either
             except BaseException:
                 if self.demonstrated or self.iteration:
                     self.save()
@@ -105,18 +119,22 @@ class VLMRun:
         settings = self.config.training
         if self.demonstrated or not settings.demonstrations:
             return
-        shown = demonstrations(
-            self.collection.demonstrate, self.source, settings.demonstrations, settings.seed, self.on_progress
-        )
+        place = self.directory / DEMONSTRATIONS
+        store = TrajectoryStore(place, needs_space=settings.when_disk_full == "stop")
+        shown = demonstrations(self.collection.demonstrate, self.source, self.config, store, self.on_progress)
         with self.parts.learning_rate(settings.demonstration_learning_rate):
-            for epoch in range(settings.demonstration_epochs):
+            saved = False
+            while not self.demonstrated:
                 began = time.perf_counter()
                 metrics = self.trainer.train_step(shown, SFT(), reuse=True)
+                self.supervised += 1
+                self.demonstrated = self.supervised >= settings.demonstration_epochs
                 metrics["seconds"] = time.perf_counter() - began
-                journal.write(epoch + 1, "sft", metrics)
-        self.demonstrated = True
+                journal.write(self.supervised, "sft", _of_demonstrations(metrics))
+                saved = self._save_on_the_way()
+        if saved:
+            shutil.rmtree(place, ignore_errors=True)  # the checkpoint holds what was learned from them
         self._publish()
-        self.save()
 
     def _reinforce(self, journal: Journal) -> None:
         settings = self.config.training
@@ -137,7 +155,7 @@ class VLMRun:
             }
             journal.write(self.iteration, "rl", metrics)
             if self.iteration % settings.checkpoint_every == 0:
-                self.save()
+                self._save_on_the_way()
 
     def _update(self, gathered: Gathered) -> dict[str, float]:
         metrics = self.trainer.train_step(gathered.trajectories)
@@ -169,25 +187,48 @@ class VLMRun:
         """Give the newest version to the inference backends; how many bytes that takes."""
         directory = None
         if self.collection.wants_directory:
-            directory = self.parts.vlm.save(
-                self.directory / "adapters" / f"version_{self.trainer.version:06d}"
-            )
+            place = self.directory / "adapters" / f"version_{self.trainer.version:06d}"
+            try:
+                directory = self.parts.vlm.save(place)
+            except Exception as error:  # safetensors has errors of its own, of no type in common
+                if is_full_disk(error):
+                    raise save_problem(place, error) from error
+                raise
         return self.collection.publish(Weights(self.trainer.version, self.trainer.weights(), directory))
+
+    def _save_on_the_way(self) -> bool:
+        """A checkpoint that a later one may stand for, if the run is to go on when the disk is full."""
+        try:
+            self.save()
+        except NoSpaceLeft as error:
+            if self.config.training.when_disk_full == "stop":
+                raise
+            logger.warning("{}; the run goes on, and the next checkpoint is tried", error.message)
+            return False
+        return True
 
     def save(self) -> Path:
         self._collected = self.collection.state()
         state = {
             "iteration": self.iteration,
+            "supervised": self.supervised,
             "demonstrated": self.demonstrated,
             "trainer": self.trainer.state(),
             "groups": self._collected,
             "entropulse": self.parts.state(),
         }
         checkpoints = self.directory / CHECKPOINTS
-        written = write_checkpoint(checkpoints, self.iteration, state, self.parts.vlm.save)
+        done = {"sft": self.supervised, "rl": self.iteration}
+        written = write_checkpoint(checkpoints, self.iteration, state, self.parts.vlm.save, done)
         prune(checkpoints, self.config.training.keep_checkpoints)
         self.collection.learned(self.trainer.used)
         return written
 
     def close(self) -> None:
         self._lock.close()
+
+
+def _of_demonstrations(metrics: dict[str, float]) -> dict[str, float]:
+    """Success and reward of an SFT update are the oracle's, not the model's."""
+    oracles = {"success_rate": "demonstration_success", "reward": "demonstration_reward"}
+    return {oracles.get(name, name): value for name, value in metrics.items()}

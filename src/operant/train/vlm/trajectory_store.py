@@ -7,6 +7,7 @@ line for each episode that ever ended here, for people and for proofs that none 
 from __future__ import annotations
 
 import json
+import threading
 import time
 import zipfile
 from collections.abc import Iterable
@@ -19,8 +20,8 @@ from loguru import logger
 from PIL import Image
 
 from operant.agents.vlm.trajectory import Trajectory
-from operant.atomic_files import write_atomically, write_problem
-from operant.errors import ResultsError
+from operant.atomic_files import is_full_disk, write_atomically, write_problem
+from operant.errors import NoSpaceLeft, OperantError, ResultsError
 from operant.pictures.png import png_bytes
 
 __all__ = ["TrajectoryStore", "decode", "encode", "read_trajectory", "write_trajectory"]
@@ -30,15 +31,30 @@ NO_PICTURE = np.empty((0, 0, 3), np.uint8)
 
 
 class TrajectoryStore:
-    """A directory of trajectories that wait to be learned from."""
+    """A directory of trajectories that wait to be learned from. Safe for threads.
 
-    def __init__(self, directory: Path) -> None:
+    With ``needs_space`` off, ``add`` leaves out what a full disk has no space for: the caller has it in memory.
+    """
+
+    def __init__(self, directory: Path, *, needs_space: bool = True) -> None:
         self.directory = directory
+        self.needs_space = needs_space
         self.torn: list[Path] = []
         """Files that were found cut short."""
+        self._writing = threading.Lock()
+        self._full = False
 
     def add(self, trajectory: Trajectory) -> None:
-        self.keep(trajectory, encode(trajectory))
+        try:
+            self.keep(trajectory, encode(trajectory))
+        except NoSpaceLeft as error:
+            if self.needs_space:
+                raise
+            if not self._full:
+                logger.warning(
+                    "{}: the run goes on, but an interruption loses its last episodes", error.message
+                )
+            self._full = True
 
     def keep(self, trajectory: Trajectory, data: bytes) -> None:
         """Add one that was encoded elsewhere."""
@@ -55,8 +71,12 @@ class TrajectoryStore:
             "oldest_version": trajectory.oldest_version,
             "time": round(time.time(), 3),
         }
-        with open(self.directory / LEDGER, "a", encoding="utf-8") as ledger:
-            ledger.write(json.dumps(line) + "\n")
+        ledger = self.directory / LEDGER
+        try:
+            with self._writing, open(ledger, "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise _not_written(ledger, error) from error
 
     def read(self, id: str) -> bytes:
         """One that is there, as it was encoded."""
@@ -113,7 +133,13 @@ def _write(path: Path, data: bytes) -> None:
     try:
         write_atomically(path, data)
     except OSError as error:
-        raise ResultsError(write_problem(path, error)) from error
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> OperantError:
+    if is_full_disk(error):
+        return NoSpaceLeft(write_problem(path, error), hint="make room there, then go on with --resume")
+    return ResultsError(write_problem(path, error))
 
 
 def read_trajectory(path: Path, *, pictures: bool = True) -> Trajectory:
