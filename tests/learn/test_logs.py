@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from operant.errors import ConfigError
 from operant.learn import PPOTrainer
 from operant.learn.device import pick_device, use_threads
-from operant.learn.logs import ConsoleLog, TensorBoardLog
+from operant.learn.logs import ConsoleLog, StatusLog, TensorBoardLog, duration, line_of_status
+from operant.learn.progress import RunStatus, TrainingProgress
 from operant.testing.toys import ToyEnvironments, ToyPolicy
 
 
@@ -70,3 +72,47 @@ def test_threads_leave_room_for_desktops() -> None:
         assert use_threads(3) == torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
+
+
+STATUS = RunStatus("collecting", 312, 100_000, 56, 128, 2, 14, 0, 3 / 14, 14, 10.4, 9585.3, 30.0)
+
+
+def test_where_a_run_is_in_words() -> None:
+    assert line_of_status(STATUS) == (
+        "Step 312/100000 | 14 episodes | 21% success of the last 14 | 10.4 steps/s | 2 h 40 min left"
+        " | collecting 56/128"
+    )
+    nothing = TrainingProgress().status("starting", 100, (0, 0))
+    assert line_of_status(nothing) == "Step 0/100 | 0 episodes | starting desktops"
+    assert [duration(seconds) for seconds in (3.2, 59, 61, 3600)] == ["3 s", "59 s", "1 min", "1 h 0 min"]
+
+
+def test_where_no_bar_can_be_a_line_comes_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = io.StringIO()
+    console = ConsoleLog(100_000, Console(file=said, width=200))
+    for _ in range(3):
+        console.status(STATUS)
+    assert said.getvalue().splitlines() == [line_of_status(STATUS)]
+    monkeypatch.setattr("operant.learn.logs.LINE_S", 0.0)
+    console.status(STATUS)
+    assert said.getvalue().splitlines() == [line_of_status(STATUS)] * 2
+    console.close()
+
+
+def test_a_bar_counts_while_a_rollout_is_collected() -> None:
+    said = io.StringIO()
+    console = ConsoleLog(100_000, Console(file=said, width=160, force_terminal=True))
+    console.status(STATUS)
+    console.close()
+    shown = said.getvalue()
+    assert "312/100000 steps" in shown
+    assert "14 episodes | 21% success of the last 14 | 10.4 steps/s | 2 h 40 min left" in shown
+
+
+def test_a_file_says_where_the_run_is_and_goes_with_it(tmp_path: Path) -> None:
+    log = StatusLog(tmp_path)
+    log.status(STATUS)
+    told = json.loads((tmp_path / "status.json").read_text())
+    assert (told["step"], told["episodes"], told["phase"]) == (312, 14, "collecting")
+    log.close()
+    assert not list(tmp_path.iterdir())

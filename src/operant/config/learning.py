@@ -66,6 +66,9 @@ class PPOConfig(Config):
     do, learn better when it counts as over."""
     buffer_size: int = Field(2048, ge=1)
     """Environment steps between updates, over all environments."""
+    first_rollout: int | None = Field(None, ge=1)
+    """Environment steps before the first update; each of the next rollouts is twice as long, up to ``buffer_size``. None:
+    all have ``buffer_size``, as they have while the critic is warmed up."""
     update_epochs: int = Field(4, ge=1)
     """How often each step is learned from."""
     minibatch_size: int = Field(256, ge=1)

@@ -20,11 +20,13 @@ from operant.agents.trainable import Screens, Tensors, TrainablePolicy
 from operant.errors import TrainingDiverged
 from operant.learn.buffer import Rollout, RolloutBuffer, take
 
-__all__ = ["CollectedRollout", "Collector", "Ended", "Environments", "Interrupted", "Watch"]
+__all__ = ["CollectedRollout", "Collector", "Ended", "Environments", "Interrupted", "OnSteps", "Watch"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Watch = Callable[[int, Any], None]
 """Told of an environment's number and the action that it is about to do."""
+OnSteps = Callable[[int, "Sequence[Ended]"], None]
+"""Told of steps that were made, and of the episodes that they ended."""
 
 
 class Environments(Protocol):
@@ -38,7 +40,7 @@ class Environments(Protocol):
 
 
 class Interrupted(Exception):
-    """A stop was requested while a rollout was collected."""
+    """A stop was requested while a rollout was collected, and none of it is kept."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,11 @@ class Collector:
         device: torch.device | None = None,
         action_names: Sequence[str] = (),
         watch: Watch | None = None,
+        on_steps: OnSteps = lambda steps, ended: None,
         stop: Callable[[], bool] = lambda: False,
+        keep_stopped: bool = False,
     ) -> None:
+        """With ``keep_stopped``, a stop ends the rollout early, and what was played is handed over."""
         self.env = env
         self.gamma, self.gae_lambda = gamma, gae_lambda
         self.bootstrap_truncated = bootstrap_truncated
@@ -93,7 +98,9 @@ class Collector:
         self.generator = torch.Generator(self.device).manual_seed(seed)
         self.action_names = tuple(action_names)
         self.watch = watch
+        self.on_steps = on_steps
         self.stop = stop
+        self.keep_stopped = keep_stopped
         self.buffer = RolloutBuffer(env.num_envs)
         self._begun = False
         self._away: set[int] = set()
@@ -120,7 +127,7 @@ class Collector:
         self._begun = True
 
     def collect(self, policy: TrainablePolicy, steps: int) -> CollectedRollout:
-        """At least so many steps, over all environments together."""
+        """At least so many steps, over all environments together; fewer if a stop ends it early."""
         if not self._begun:
             self.begin()
         policy.eval()
@@ -129,11 +136,15 @@ class Collector:
         kinds: Counter[str] = Counter()
         while len(self.buffer) < steps:
             if self.stop():
+                if self.keep_stopped and len(self.buffer):
+                    break
                 raise Interrupted
             idle = [index for index in range(self.env.num_envs) if index not in self._away]
             actions = self._choose(policy, idle, kinds) if idle else []
             for indices, result in self._act(idle, actions):
-                episodes += self._receive(indices, *result)
+                ended = self._receive(indices, *result)
+                episodes += ended
+                self.on_steps(len(indices), ended)
         return CollectedRollout(self._finish(policy), len(self.buffer), episodes, kinds)
 
     # Acting.

@@ -1,33 +1,42 @@
 """What a run tells: lines under a progress bar for people, and TensorBoard for curves.
 
-Each is a listener of ``PPOTrainer``: called with the report of every update, closed at the end.
+Each is a listener of ``PPOTrainer``: called with the report of every update, closed at the end. Those with ``status`` are
+also told how far the run is while it plays.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import math
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from loguru import logger
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from operant.atomic_files import is_full_disk, write_problem
+from operant.atomic_files import is_full_disk, write_atomically, write_problem
 from operant.errors import MissingDependency
-from operant.learn.progress import UpdateReport
+from operant.learn.progress import RunStatus, UpdateReport
 
-__all__ = ["PROGRESS", "ConsoleLog", "ProgressLog", "TensorBoardLog", "lines_of", "unless_disk_full"]
+__all__ = [
+    "PROGRESS", "STATUS", "ConsoleLog", "ProgressLog", "StatusLog", "TensorBoardLog", "line_of_status", "lines_of",
+    "unless_disk_full",
+]  # fmt: skip
 
-#: The file for programs that follow a run.
-PROGRESS = "progress.jsonl"
+#: The files for programs that follow a run: a line for each update, and where it is at this moment.
+PROGRESS, STATUS = "progress.jsonl", "status.json"
+LINE_S = 10.0  # between two lines of status where there is no bar
 
 Frame = Callable[[], npt.NDArray[np.uint8] | None]
+R = TypeVar("R")
 
 
 def lines_of(report: UpdateReport) -> list[str]:
@@ -51,40 +60,82 @@ def lines_of(report: UpdateReport) -> list[str]:
     ]
 
 
+def line_of_status(status: RunStatus) -> str:
+    """Where a run is at this moment, in words."""
+    parts = [f"Step {status.step}/{status.total}", *_how_it_goes(status)]
+    if status.phase == "starting":
+        parts.append("starting desktops")
+    elif status.phase == "learning":
+        parts.append("learning")
+    else:
+        parts.append(f"collecting {status.rollout_step}/{status.rollout_steps}")
+    return " | ".join(parts)
+
+
+def _how_it_goes(status: RunStatus) -> list[str]:
+    """Episodes, success, speed, time left."""
+    parts = [f"{status.episodes} episode{'s' * (status.episodes != 1)}"]
+    if status.success_rate is not None:
+        parts.append(f"{status.success_rate:.0%} success of the last {status.counted}")
+    if status.left_s is not None:
+        parts += [f"{status.fps:.1f} steps/s", f"{duration(status.left_s)} left"]
+    return parts
+
+
+def duration(seconds: float) -> str:
+    """``2 h 39 min``, ``12 min`` or ``40 s``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
 class ConsoleLog:
-    """Lines on stderr, and below them a bar with the time left."""
+    """Lines on stderr, and below them a bar with the time left; where no bar can be, a line now and then."""
 
     def __init__(self, total: int, console: Console | None = None) -> None:
         self.console = console if console is not None else Console(stderr=True)
         self._bar = Progress(
-            TextColumn("training"),
-            BarColumn(),
+            TextColumn("{task.fields[phase]}"),
+            BarColumn(bar_width=20),
             TextColumn("{task.completed:.0f}/{task.total:.0f} steps"),
-            TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[how]}"),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
             console=self.console,
         )
-        self._line = self._bar.add_task("training", total=total, rate="")
+        self._line = self._bar.add_task("training", total=total, how="", phase="starting")
+        self._said = -LINE_S
         self._bar.start()
+
+    def status(self, status: RunStatus) -> None:
+        """Told about once a second while a rollout is collected."""
+        self._bar.update(
+            self._line,
+            completed=min(status.step, status.total),
+            how=" | ".join(_how_it_goes(status)),
+            phase=status.phase,
+        )
+        if not self.console.is_terminal and time.monotonic() - self._said >= LINE_S:
+            self._said = time.monotonic()
+            self._print(line_of_status(status))
 
     def __call__(self, report: UpdateReport) -> None:
         for line in lines_of(report):
-            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
-        self._bar.update(
-            self._line, completed=min(report.step, report.total), rate=f"{report.success_rate:.0%} success"
-        )
+            self._print(line)
+        self._bar.update(self._line, completed=min(report.step, report.total))
+
+    def _print(self, line: str) -> None:
+        self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         self._bar.stop()
 
 
-def unless_disk_full(log: Callable[[UpdateReport], None], place: Path) -> Callable[[UpdateReport], None]:
+def unless_disk_full(log: Callable[[R], None], place: Path) -> Callable[[R], None]:
     """The same log, which a full disk silences with one warning: a run is worth more than its curves."""
     silent = False
 
-    def tell(report: UpdateReport) -> None:
+    def tell(report: R) -> None:
         nonlocal silent
         if silent:
             return
@@ -97,6 +148,21 @@ def unless_disk_full(log: Callable[[UpdateReport], None], place: Path) -> Callab
             logger.warning("{}: nothing more is logged there", write_problem(place, error))
 
     return tell
+
+
+class StatusLog:
+    """One small file that says where the run is at this moment; gone when the run has ended, unless it was killed."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / STATUS
+        self._writing = threading.Lock()
+
+    def status(self, status: RunStatus) -> None:
+        with self._writing:
+            write_atomically(self._path, json.dumps({**dataclasses.asdict(status), "time": time.time()}))
+
+    def close(self) -> None:
+        self._path.unlink(missing_ok=True)
 
 
 class ProgressLog:

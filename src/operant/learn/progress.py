@@ -1,4 +1,4 @@
-"""How a run goes: counters, moving averages over episodes, and the report that each update ends with."""
+"""How a run goes: counters, moving averages over episodes, and the reports: one while it plays, one for each update."""
 
 from __future__ import annotations
 
@@ -6,14 +6,41 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from operant.learn.collect import CollectedRollout, Ended
 from operant.learn.ppo import Learned
 
-__all__ = ["TrainingProgress", "UpdateReport"]
+__all__ = ["Phase", "RunStatus", "TrainingProgress", "UpdateReport"]
 
 WINDOW = 100  # episodes
+
+Phase = Literal["starting", "collecting", "learning"]
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """How far a run is at this moment, also in the middle of a rollout."""
+
+    phase: Phase
+    step: int
+    total: int
+    rollout_step: int
+    """Steps of the rollout that is being collected."""
+    rollout_steps: int
+    """How many it will have."""
+    update: int
+    """Updates so far."""
+    episodes: int
+    discarded: int
+    success_rate: float | None
+    """Of the last hundred episodes; None before the first one has ended."""
+    counted: int
+    """How many episodes that rate is of."""
+    fps: float
+    """Environment steps a second since this process began to train."""
+    left_s: float | None
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -93,12 +120,36 @@ class TrainingProgress:
     def tasks(self) -> dict[str, float]:
         return {task: _mean(recent) for task, recent in sorted(self._tasks.items())}
 
+    def status(self, phase: Phase, total: int, rollout: tuple[int, int]) -> RunStatus:
+        """How far it is; ``rollout`` has steps that were made and steps that are wanted."""
+        fps = self.fps
+        counted = len(self._successes)
+        return RunStatus(
+            phase=phase,
+            step=self.step,
+            total=total,
+            rollout_step=rollout[0],
+            rollout_steps=rollout[1],
+            update=self.update,
+            episodes=self.episodes,
+            discarded=self.discarded,
+            success_rate=self.success_rate if counted else None,
+            counted=counted,
+            fps=fps,
+            left_s=max(0, total - self.step) / fps if self.step > self._began_at else None,
+            seconds=self.seconds,
+        )
+
     def add(self, collected: CollectedRollout, learned: Learned, steps: int) -> None:
         """A rollout was collected and learned from."""
-        self.step += steps
         self.update += 1
         self.skipped += learned.skipped
-        for ended in collected.episodes:
+        self.count(steps, collected.episodes)
+
+    def count(self, steps: int, episodes: Sequence[Ended]) -> None:
+        """Steps were made, and these episodes have ended."""
+        self.step += steps
+        for ended in episodes:
             if ended.discard:
                 self.discarded += 1
                 continue

@@ -4,9 +4,9 @@
 
 The environment is a single one of Gymnasium or a vector; without ``save_dir`` nothing is written.
 
-``Ctrl-C`` saves and ends; a second one ends at once. When environments can't be saved themselves, as desktops can't,
-runs with ``asynchronous: false`` begin new episodes at every checkpoint, so that a resumed run does what an
-uninterrupted one did.
+``Ctrl-C`` learns from what was played, saves and ends; a second one ends at once. With ``asynchronous: false`` a rollout
+that is cut off is left out, so that a resumed run does what an uninterrupted one did. When environments can't be saved
+themselves, as desktops can't, such runs begin new episodes at every checkpoint.
 """
 
 from __future__ import annotations
@@ -40,18 +40,20 @@ from operant.learn.checkpoint import (
     save_checkpoint,
     steps_crossed,
 )
-from operant.learn.collect import CollectedRollout, Collector, Interrupted, Watch
+from operant.learn.collect import CollectedRollout, Collector, Ended, Interrupted, Watch
 from operant.learn.curriculum import Curriculum
 from operant.learn.ddp import Peers, unwrap
 from operant.learn.interrupt import stop_on_signals
 from operant.learn.ppo import Learned, PPOLearner
-from operant.learn.progress import TrainingProgress, UpdateReport
+from operant.learn.progress import Phase, RunStatus, TrainingProgress, UpdateReport
 from operant.learn.single import as_environments
 
 __all__ = ["PPOTrainer", "TrainingResult"]
 
 Listener = Callable[[UpdateReport], None]
+StatusListener = Callable[[RunStatus], None]
 HURRY_S = 0.0005
+STATUS_S = 1.0  # between two reports while a rollout is collected
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class PPOTrainer:
         device: str | torch.device | None = None,
         seed: int = 0,
         listeners: Sequence[Listener] = (),
+        status_listeners: Sequence[StatusListener] = (),
         watch: Watch | None = None,
         action_names: Sequence[str] = (),
         peers: Peers | None = None,
@@ -111,7 +114,10 @@ class PPOTrainer:
         self.when_disk_full = when_disk_full
         self.seed = seed
         self.listeners = list(listeners)
+        self.status_listeners = list(status_listeners)
         self.progress = TrainingProgress()
+        self._played = TrainingProgress()
+        """Counts what is played, also in the middle of a rollout."""
         self.ppo = PPOLearner(policy, self.config, device=self.peers.device, seed=seed, peers=self.peers)
         self.collector = Collector(
             env,
@@ -123,10 +129,13 @@ class PPOTrainer:
             device=self.peers.device,
             action_names=action_names,
             watch=watch,
+            on_steps=self._count,
+            keep_stopped=self.config.asynchronous,
             # Several processes stop together, between updates.
             stop=lambda: self._stopping and self.peers.size == 1,
         )
         self._stopping = False
+        self._total, self._rollout_steps, self._told = 0, 0, 0.0
         self._actor = copy.deepcopy(policy) if self.config.overlap else policy
         self._ahead: Future[CollectedRollout] | None = None
 
@@ -143,13 +152,17 @@ class PPOTrainer:
                 "the policy took over another network after its trainer was made",
                 hint="call policy.load(path) first, then make PPOTrainer(policy, env)",
             )
+        self._total = total_timesteps
+        self._tell("starting")
         if resume is not None:
             self.resume(Path(resume))
         else:
             self.collector.begin(self._episode_seed())
         self.progress.begin()
+        self._played.load_state_dict(self.progress.state_dict())
         self._stopping = False
         checkpoint: Path | None = None
+        before_the_cut: Path | None = None
         with stop_on_signals(self.stop), self._background() as background:
             while self.progress.step < total_timesteps:
                 # Until the update begins, the run can be cut here without a trace.
@@ -157,7 +170,7 @@ class PPOTrainer:
                 here = f"checkpoint_{self.progress.step}.pt"
                 began = time.monotonic()
                 try:
-                    if self.peers.any(self._stopping):
+                    if self.peers.any(self._stopping) and self._ahead is None:
                         raise Interrupted
                     collected = self._collect(total_timesteps, background)
                 except Interrupted:
@@ -168,10 +181,14 @@ class PPOTrainer:
                 except OperantError:
                     self._save(here, state)
                     raise
+                if self._stopping and self.peers.size == 1:
+                    before_the_cut = self._save_before_the_cut(here, state, collected)
                 checkpoint = self._learn(collected, total_timesteps, began) or checkpoint
         interrupted = self.progress.step < total_timesteps
         if not interrupted:
             checkpoint = self._save(FINAL, self._state())
+        if before_the_cut is not None and before_the_cut != checkpoint:
+            before_the_cut.unlink(missing_ok=True)
         return self._result(interrupted, checkpoint)
 
     def resume(self, path: Path) -> None:
@@ -205,20 +222,45 @@ class PPOTrainer:
     # One round.
 
     def _collect(self, total: int, background: ThreadPoolExecutor) -> CollectedRollout:
-        steps = self.config.buffer_size
         if not self.config.overlap:
-            return self.collector.collect(self.policy, steps)
+            return self._play(self.policy, self.progress.update)
         if self._ahead is None:
             self._actor.load_state_dict(self.policy.state_dict())
-            self._ahead = background.submit(self.collector.collect, self._actor, steps)
+            self._ahead = background.submit(self._play, self._actor, self.progress.update)
         ahead, self._ahead = self._ahead, None
         collected = ahead.result()
-        if self.progress.step + collected.steps * self.peers.size < total:
+        stopped = self._stopping and self.peers.size == 1
+        if self.progress.step + collected.steps * self.peers.size < total and not stopped:
             self._actor.load_state_dict(self.policy.state_dict())
-            self._ahead = background.submit(self.collector.collect, self._actor, steps)
+            self._ahead = background.submit(self._play, self._actor, self.progress.update + 1)
         return collected
 
+    def _play(self, policy: TrainablePolicy, number: int) -> CollectedRollout:
+        """Rollout ``number`` of the run, the first of which may be short."""
+        steps = self.config.buffer_size
+        if self.config.first_rollout is not None and not self.config.critic_warmup:
+            steps = min(steps, max(self.config.first_rollout, self.env.num_envs) << min(number, 32))
+        self._rollout_steps = steps
+        return self.collector.collect(policy, steps)
+
+    def _count(self, steps: int, ended: Sequence[Ended]) -> None:
+        """Called for each step of a rollout, in the thread that collects."""
+        self._played.count(steps * self.peers.size, ended)
+        if time.monotonic() - self._told >= STATUS_S:
+            self._tell("collecting")
+
+    def _tell(self, phase: Phase) -> None:
+        self._told = time.monotonic()
+        if self.peers.leads and self.status_listeners:
+            self._played.update = self.progress.update
+            rollout = (len(self.collector.buffer), self._rollout_steps)
+            status = self._played.status(phase, self._total, rollout)
+            for listener in self.status_listeners:
+                listener(status)
+
     def _learn(self, collected: CollectedRollout, total: int, began: float) -> Path | None:
+        if self._ahead is None:
+            self._tell("learning")
         collected_at = time.monotonic()
         before = self.progress.step
         learning_rate = self.config.learning_rate
@@ -257,7 +299,7 @@ class PPOTrainer:
         times: tuple[float, float],
     ) -> UpdateReport:
         progress = self.progress
-        left = math.ceil(max(0, total - progress.step) / (progress.step / progress.update))
+        left = math.ceil(max(0, total - progress.step) / (self.config.buffer_size * self.peers.size))
         return UpdateReport(
             update=progress.update,
             updates=progress.update + left,
@@ -295,6 +337,19 @@ class PPOTrainer:
             "collector": self.collector.state_dict(),
             "random": global_random_state(),
         }
+
+    def _save_before_the_cut(
+        self, name: str, state: dict[str, Any], collected: CollectedRollout
+    ) -> Path | None:
+        """A checkpoint in case that the last update, which may take minutes, is ended by a second Ctrl-C. Returns it if
+        it was not there before."""
+        logger.info(
+            "stopping: learning from the {} steps that were played, then saving; Ctrl-C again ends at once",
+            collected.steps,
+        )
+        if self.save_dir is None or (self.save_dir / name).exists():
+            return None
+        return self._save(name, state)
 
     def _save_on_the_way(self, name: str) -> Path | None:
         """A checkpoint that a later one may stand for, if the run is to go on when the disk is full."""

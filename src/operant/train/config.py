@@ -34,6 +34,9 @@ DEFAULT_FILE = Path("config/config.yaml")
 class TrainingConfig(PPOConfig):
     """How it learns, and for how long."""
 
+    first_rollout: int | None = Field(128, ge=1)
+    """Environment steps before the first update, so that a run soon shows what it learns; each of the next rollouts is
+    twice as long, up to ``buffer_size``. None: all have ``buffer_size``, as they have while the critic is warmed up."""
     total_timesteps: int = Field(100_000, ge=1)
     """Environment steps of the whole run."""
     num_envs: int = Field(8, ge=1, le=512)

@@ -29,7 +29,7 @@ from operant.types import Action, Point, Size
 
 if TYPE_CHECKING:
     from operant.envs.vector import DesktopVectorEnv
-    from operant.learn.progress import UpdateReport
+    from operant.learn.progress import RunStatus, UpdateReport
 
 __all__ = ["LIVE", "STATE", "WATCHED", "LiveView", "Wall", "next_film", "picture_name"]
 
@@ -108,13 +108,22 @@ class Wall:
     def update(self, report: UpdateReport) -> None:
         """An update is over."""
         with self._lock:
-            self._status = {
+            self._status |= {
                 "update": report.update, "updates": report.updates, "step": report.step, "total": report.total,
                 "fps": report.fps, "seconds": report.seconds, "success": report.success_rate,
                 "return": report.mean_reward, "episodes": report.episodes, "discarded": report.discarded,
                 "skipped": report.skipped, "stage": report.stage, "kl": report.learned.kl,
                 "left_s": (report.total - report.step) / report.fps if report.fps > 0 else None,
                 "tasks": dict(report.tasks), "kinds": dict(report.kinds),
+            }  # fmt: skip
+
+    def status(self, status: RunStatus) -> None:
+        """How far it is, in the middle of a rollout."""
+        with self._lock:
+            self._status |= {
+                "phase": status.phase, "step": status.step, "total": status.total, "update": status.update,
+                "fps": status.fps, "seconds": status.seconds, "success": status.success_rate,
+                "episodes": status.episodes, "discarded": status.discarded, "left_s": status.left_s,
             }  # fmt: skip
 
     def state(self) -> bytes:
@@ -157,13 +166,18 @@ class Wall:
         wall = Image.new("RGB", (columns * width, rows * height + 48), (16, 19, 26))
         for place, picture in enumerate(pictures):
             wall.paste(picture, (place % columns * width, place // columns * height))
-        said = "no update yet"
-        if status:
-            said = (
-                f"step {status['step']}/{status['total']}   success {status['success']:.0%}   "
-                f"return {status['return']:.2f}   {status['fps']:.0f} steps/s   {status['stage']}"
-            )
-        return draw_caption(wall, said)
+        return draw_caption(wall, _caption(status))
+
+
+def _caption(status: dict[str, Any]) -> str:
+    parts = [f"step {status['step']}/{status['total']}"] if status else ["starting"]
+    if status.get("success") is not None:
+        parts.append(f"success {status['success']:.0%}")
+    if status.get("return") is not None:
+        parts.append(f"return {status['return']:.2f}")
+    if status.get("fps"):
+        parts.append(f"{status['fps']:.0f} steps/s")
+    return "   ".join([*parts, str(status.get("stage") or "")])
 
 
 class LiveView:
@@ -172,7 +186,7 @@ class LiveView:
     def __init__(self, env: DesktopVectorEnv, log_dir: Path, *, film: bool = False) -> None:
         self.wall = Wall(env)
         self.film = Film(next_film(log_dir), preset="ultrafast", crf="26", threads="1") if film else None
-        self.update = self.wall.update
+        self.update, self.status = self.wall.update, self.wall.status
         self._directory = log_dir / LIVE
         self._over = threading.Event()
         self._writing = threading.Thread(target=self._write, name="operant-live", daemon=True)

@@ -34,7 +34,7 @@ from operant.train.tasks import choose_tasks, stages_of, starting_stage
 if TYPE_CHECKING:
     from operant.agents.hierarchical.policy import HierarchicalPolicy
     from operant.agents.trainable import TrainablePolicy
-    from operant.learn.progress import UpdateReport
+    from operant.learn.progress import RunStatus, UpdateReport
     from operant.learn.trainer import TrainingResult
     from operant.tasks.template import Template
 
@@ -63,7 +63,7 @@ def train(
     from operant.learn.curriculum import make_curriculum
     from operant.learn.ddp import join_peers, leave_peers
     from operant.learn.device import pick_device, use_threads
-    from operant.learn.logs import ConsoleLog, ProgressLog, TensorBoardLog, unless_disk_full
+    from operant.learn.logs import ConsoleLog, ProgressLog, StatusLog, TensorBoardLog, unless_disk_full
     from operant.learn.seeding import seed_everything
     from operant.learn.trainer import PPOTrainer
 
@@ -98,6 +98,7 @@ def train(
         )
         closing.callback(env.close)
         listeners: list[Callable[[UpdateReport], None]] = []
+        status_listeners: list[Callable[[RunStatus], None]] = []
         watch = None
         if peers.leads:
             console = ConsoleLog(config.training.total_timesteps)
@@ -109,10 +110,17 @@ def train(
             closing.callback(board.close)
             lines = ProgressLog(config.run.log_dir)
             closing.callback(lines.close)
+            now = StatusLog(config.run.log_dir)
+            closing.callback(now.close)
             kept = [unless_disk_full(log, config.run.log_dir) for log in (board, lines)]
-            listeners += [console, *kept, _alarm()]
             view = closing.enter_context(LiveView(env, config.run.log_dir, film=config.run.visualize))
-            watch, listeners = view.watch, [*listeners, view.update]
+            watch = view.watch
+            listeners = [console, *kept, _alarm(), view.update]
+            status_listeners = [
+                console.status,
+                view.status,
+                unless_disk_full(now.status, config.run.log_dir),
+            ]
         trainer = PPOTrainer(
             agent,
             env,
@@ -122,6 +130,7 @@ def train(
             checkpoint_every=config.run.checkpoint_every,
             seed=config.training.seed,
             listeners=listeners,
+            status_listeners=status_listeners,
             watch=watch,
             peers=peers,
             when_disk_full=config.run.when_disk_full,
