@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,27 @@ def _interrupted_write(path: Path) -> None:
     with replacing(path) as temporary:
         temporary.write_text("half")
         raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_directory_is_replaced_keeps_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "checkpoint"
+    place.mkdir()
+    (place / "weights").write_text("good")
+    move, moved = os.replace, []
+
+    def interrupted(source: Path, target: Path) -> None:
+        moved.append(target)
+        if len(moved) == 2:  # the good one is aside, and the new one not in its place yet
+            raise KeyboardInterrupt
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), replacing(place) as temporary:
+        temporary.mkdir()
+    assert (place / "weights").read_text() == "good"
+    assert list(tmp_path.iterdir()) == [place]
 
 
 def test_a_full_disk_is_one_line_whichever_library_wrote(tmp_path: Path) -> None:

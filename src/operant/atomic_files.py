@@ -26,14 +26,18 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    aside = path.with_name(f".{path.name}.{os.getpid()}.old")
     try:
         yield temporary
-        aside = _set_aside(path) if temporary.is_dir() and path.is_dir() else None
+        if temporary.is_dir() and path.is_dir():
+            os.replace(path, aside)  # a directory can't be replaced by another in one call
         os.replace(temporary, path)
     except BaseException:
+        if aside.is_dir() and not path.exists():  # Ctrl-C between the two calls
+            os.replace(aside, path)
         _remove(temporary)
         raise
-    if aside is not None:
+    if aside.is_dir():
         _remove(aside)
 
 
@@ -64,13 +68,6 @@ def is_full_disk(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _set_aside(path: Path) -> Path:
-    """A directory can't be replaced by another in one call."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.old")
-    os.replace(path, aside)
-    return aside
 
 
 def _remove(path: Path) -> None:

@@ -15,8 +15,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from operant.errors import ConfigError
 from operant.learn import PPOTrainer
 from operant.learn.device import pick_device, use_threads
-from operant.learn.logs import ConsoleLog, StatusLog, TensorBoardLog, duration, line_of_status
+from operant.learn.logs import ConsoleLog, StatusLog, TensorBoardLog, line_of_status
 from operant.learn.progress import RunStatus, TrainingProgress
+from operant.learn.time_left import in_words
 from operant.testing.toys import ToyEnvironments, ToyPolicy
 
 
@@ -84,7 +85,7 @@ def test_where_a_run_is_in_words() -> None:
     )
     nothing = TrainingProgress().status("starting", 100, (0, 0))
     assert line_of_status(nothing) == "Step 0/100 | 0 episodes | starting desktops"
-    assert [duration(seconds) for seconds in (3.2, 59, 61, 3600)] == ["3 s", "59 s", "1 min", "1 h 0 min"]
+    assert [in_words(seconds) for seconds in (3.2, 59, 61, 3600)] == ["3 s", "59 s", "1 min", "1 h 0 min"]
 
 
 def test_where_no_bar_can_be_a_line_comes_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:

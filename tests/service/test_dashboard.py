@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -205,13 +206,44 @@ def test_criteria_in_the_form_decide(page: Page, service: Served) -> None:
 
 def test_a_run_is_started_and_stopped(page: Page, service: Served) -> None:
     page.goto(service.url + "/training")
-    page.get_by_label("Steps").fill("1000000")
+    page.get_by_label("Steps", exact=True).fill("1000000")
+    page.get_by_label("Steps between updates").fill("300")
+    page.get_by_label("Desktops", exact=True).fill("3")
+    _choose(page, "Begin with", "the shipped agent (default)")
+    _choose(page, "Tasks", "core/calculator-type-sum-v1")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Start training").click()
     expect(page.locator(".op-pill", has_text="running")).to_be_visible()
     expect(page.locator("canvas").first).to_be_visible()
+    run = service.runtime.runs.current()
+    assert run is not None
+    flags = dict(itertools.pairwise(run.command))
+    assert (flags["--rollout-steps"], flags["--num-envs"], flags["--init-from"]) == ("300", "3", "default")
+    assert (flags["--tasks"], flags["--suite"]) == ("core/calculator-type-sum-v1", "core")
     page.get_by_role("button", name="Stop").click()
     expect(page.locator(".op-pill", has_text="stopped")).to_be_visible()
     assert service.runtime.runs.current() is None
+
+
+def _choose(page: Page, label: str, option: str) -> None:
+    page.get_by_label(label).click()
+    page.get_by_role("option", name=option).click()
+
+
+def test_a_run_tells_where_it_is_and_why_it_failed(page: Page, service: Served) -> None:
+    page.goto(service.url + "/training")
+    page.get_by_label("Seed").fill("16")
+    page.get_by_role("button", name="Start training").click()
+    expect(page.get_by_text("step 312 of 100,000 · 14 episodes · 21% success of the last 14")).to_be_visible()
+    expect(page.get_by_text("10.4 steps/s · 2 h 40 min left · collecting 56 of 128")).to_be_visible()
+    expect(page.get_by_text("Curves begin with the first update: 56 of 128")).to_be_visible()
+    expect(page.locator("canvas").first).to_be_hidden()
+    page.get_by_role("button", name="Stop").click()
+    wait_for(lambda: service.runtime.runs.current() is None)
+    page.get_by_label("Seed").fill("13")
+    page.get_by_role("button", name="Start training").click()
+    expect(page.get_by_role("alert").filter(has_text="failed: 13 is an unlucky number")).to_be_visible()
+    expect(page.get_by_text("Hint: choose another seed")).to_be_visible()
 
 
 def test_the_wall_shows_who_comes_and_goes(page: Page, service: Served) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -12,8 +13,8 @@ from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
 
 from operant.errors import NoTraining
-from operant.service.training.progress import is_reward_hack, read_progress
-from operant.service.training.runs import Runs
+from operant.service.training.progress import is_reward_hack, latest_of, read_progress
+from operant.service.training.runs import Runs, TrainingRun
 
 START, STOP, STATUS, RUNS = (f"/api/v1/training/{name}" for name in ("start", "stop", "status", "runs"))
 STAND_IN = (sys.executable, str(Path(__file__).with_name("train_stand_in.py")))
@@ -113,6 +114,80 @@ def test_a_run_that_fails_says_why(trainer: TestClient) -> None:
     said = trainer.get(f"{RUNS}/{name}").json()
     assert said["run"]["code"] == 1
     assert "unlucky" in said["log_tail"]
+    assert (said["run"]["reason"], said["run"]["hint"]) == ("13 is an unlucky number", "choose another seed")
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "reason"),
+    [
+        ("Traceback\n  here\nValueError: it was 7\n", 1, "ValueError: it was 7"),
+        ("training\n", -9, "it was ended by SIGKILL"),
+        ("", 3, "it ended with code 3 and said nothing"),
+        ("error: first\nhint: one\ngoing on\nerror: second\n", 1, "second"),
+    ],
+)
+def test_the_reason_is_found_in_what_it_printed(tmp_path: Path, said: str, code: int, reason: str) -> None:
+    (tmp_path / "log.txt").write_text(said)
+    run = TrainingRun("a", tmp_path, (), {}, 0.0, "failed", code)
+    assert run.failure()[0] == reason
+
+
+def test_a_run_says_where_it_is_before_its_first_update(trainer: TestClient) -> None:
+    name = trainer.post(START, json={"total_timesteps": 100_000, "seed": 16}).json()["id"]
+    wait_for(lambda: trainer.get(STATUS).json()["run"]["latest"])
+    said = trainer.get(STATUS).json()
+    latest = said["run"]["latest"]
+    assert said["progress"] == []
+    assert (latest["step"], latest["episodes"], latest["phase"]) == (312, 14, "collecting")
+    assert (latest["fps"], latest["left_s"], latest["counted"]) == (10.4, 9585.0, 14)
+    trainer.post(STOP)
+    wait_for(lambda: state(trainer, name) == "stopped")
+
+
+def test_the_moment_goes_over_the_last_update_if_it_is_later(tmp_path: Path) -> None:
+    progress = [{"step": 128, "kl": 0.1, "episodes": 9}]
+    assert latest_of(tmp_path, []) is None
+    assert latest_of(tmp_path, progress) == progress[0]
+    (tmp_path / "status.json").write_text('{"step": 130, "episodes": 10}')
+    assert latest_of(tmp_path, progress) == {"step": 130, "kl": 0.1, "episodes": 10}
+    for stale in ('{"step": 7}', "{", "[]", '{"step": null}'):
+        (tmp_path / "status.json").write_text(stale)
+        assert latest_of(tmp_path, progress) == progress[0]
+
+
+EASY = "core/calculator-type-sum-v1"
+
+
+def test_a_run_takes_tasks_rollout_steps_desktops_and_weights(trainer: TestClient) -> None:
+    body = {
+        "tasks": [EASY], "rollout_steps": 256, "num_envs": 2, "init_from": "default", "dry_run": True,
+    }  # fmt: skip
+    told = trainer.post(START, json=body)
+    assert told.status_code == 200, told.text
+    words = told.json()["command"]
+    flags = dict(itertools.pairwise(words))
+    assert (flags["--tasks"], flags["--rollout-steps"], flags["--num-envs"]) == (EASY, "256", "2")
+    assert flags["--init-from"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "hint"),
+    [
+        ({"tasks": [EASY[:-1]]}, "no task 'core/calculator-type-sum-v'", EASY),
+        ({"tasks": [EASY], "difficulty": "HARD"}, "there are no HARD tasks", "operant tasks list"),
+        ({"rollout_steps": 4, "num_envs": 8}, "smaller than", "lower --num-envs"),
+        ({"init_from": "defautl"}, "there is no checkpoint 'defautl'", "did you mean 'default'?"),
+        ({"init_from": "default", "resume": "x"}, "not both", "leave one out"),
+    ],
+)
+def test_what_a_training_would_refuse_starts_nothing(
+    trainer: TestClient, body: dict[str, Any], said: str, hint: str
+) -> None:
+    refused = trainer.post(START, json=body)
+    assert 400 <= refused.status_code < 500, refused.text
+    assert said in refused.json()["message"]
+    assert hint in refused.json()["hint"]
+    assert trainer.get(RUNS).json() == []
 
 
 def test_a_run_outlives_the_service(serve: Serve, tmp_path: Path) -> None:

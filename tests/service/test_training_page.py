@@ -56,6 +56,21 @@ def test_the_page_shows_desktops_and_counts_as_a_viewer(address: str, run_direct
             urllib.request.urlopen(f"{address}{wrong}", timeout=60)
 
 
+def test_the_page_tells_how_far_the_run_is(address: str, run_directory: Path) -> None:
+    now = {
+        "phase": "collecting",
+        "step": 57,
+        "total": 1000,
+        "rollout_step": 57,
+        "rollout_steps": 128,
+        "episodes": 3,
+    }
+    (run_directory / "status.json").write_text(json.dumps(now))
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        text = answer.read().decode()
+    assert "step 57 of 1,000 · 3 episodes · collecting 57 of 128" in text.replace("\\u00b7", "·")
+
+
 def test_the_page_ends_with_the_process_that_trains(run_directory: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()

@@ -16,6 +16,8 @@ parser.add_argument("--save-dir", dest="out", type=Path, required=True)
 parser.add_argument("--log-dir", type=Path, required=True)
 parser.add_argument("--difficulty")
 parser.add_argument("--curriculum", action="store_true")
+for flag in ("--suite", "--tasks", "--rollout-steps", "--num-envs"):
+    parser.add_argument(flag)
 parser.add_argument("--seed", type=int)
 parser.add_argument("--init-from")
 parser.add_argument("--resume", action="store_true")
@@ -38,9 +40,18 @@ def stop(*_: object) -> None:
 
 
 if asked.seed == 13:
-    sys.exit("an unlucky number")
+    print("error: 13 is an unlucky number\nhint: choose another seed", file=sys.stderr)
+    sys.exit(1)
 signal.signal(signal.SIGTERM, stop)
 print("training", os.environ.get("OPERANT_REQUEST_ID", ""), flush=True)
+if asked.seed == 16:  # collects its first rollout for ever
+    now = {
+        "phase": "collecting", "step": 312, "total": asked.total_timesteps, "rollout_step": 56, "rollout_steps": 128,
+        "update": 0, "episodes": 14, "discarded": 0, "success_rate": 3 / 14, "counted": 14, "fps": 10.4,
+        "left_s": 9585.0, "seconds": 30.0,
+    }  # fmt: skip
+    (asked.out / "status.json").write_text(json.dumps(now))
+    signal.pause()
 with open(asked.out / "progress.jsonl", "a") as progress:
     for step in range(reached + 100, asked.total_timesteps + 1, 100):
         share = step / asked.total_timesteps

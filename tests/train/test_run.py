@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from operant.agents.hierarchical.agent import DEFAULT
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.config.desktop import DesktopConfig
 from operant.envs.rewards import Moment, RewardTerm
@@ -55,6 +56,34 @@ def test_the_final_model_can_be_started_from_and_gone_on_with(settings: Settings
     result = run(longer, resume=True)
     assert result.step >= 64
     assert result.updates == first.updates + 2
+
+
+def test_a_run_begins_with_the_agent_that_comes_with_operant(settings: Settings) -> None:
+    shipped = HierarchicalPolicy.from_checkpoint(DEFAULT)
+    config = settings(training={"learning_rate": 1e-9}, agent=None)
+    result = run(config, init_from="default")
+    assert result.checkpoint is not None
+    trained = HierarchicalPolicy.from_checkpoint(result.checkpoint)
+    assert trained.config == shipped.config
+    for name, weight in shipped.state_dict().items():
+        assert torch.allclose(weight, trained.state_dict()[name], atol=1e-6), name
+
+
+def test_a_file_says_where_the_run_is_while_it_plays(settings: Settings) -> None:
+    config = settings()
+    told: list[dict[str, Any]] = []
+
+    class Curious(FakeDesktop):
+        def perform(self, action: Any) -> Any:
+            path = config.run.log_dir / "status.json"
+            if path.exists():
+                told.append(json.loads(path.read_text(encoding="utf-8")))
+            return super().perform(action)
+
+    run(config, factory=Curious)
+    assert told[0]["phase"] == "starting"
+    assert {"step", "total", "episodes", "success_rate", "fps", "left_s"} <= told[0].keys()
+    assert not (config.run.log_dir / "status.json").exists()
 
 
 def test_resumed_is_uninterrupted_on_the_vector_environment_too(settings: Settings) -> None:

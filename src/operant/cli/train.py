@@ -30,6 +30,15 @@ from operant.errors import ConfigError
 app = typer.Typer(no_args_is_help=True)
 app.command()(vlm)
 
+InitFrom = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|default",
+        help="Begin with the weights of this checkpoint, or of the agent that comes with Operant (default).",
+        show_default="new weights",
+    ),
+]
+
 
 @app.callback()
 def train() -> None:
@@ -89,7 +98,7 @@ def hierarchical(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the newest checkpoint in --save-dir.")
     ] = False,
-    init_from: Annotated[Path | None, typer.Option(help="Begin with the weights of this checkpoint.")] = None,
+    init_from: InitFrom = None,
     visualize: Annotated[
         bool, typer.Option("--visualize", help="Serve a page to watch the run, and film it.")
     ] = False,
@@ -148,7 +157,6 @@ def hierarchical(
 Demos = Annotated[
     list[Path], typer.Option(help="Directory of demonstrations; may be given several times.", exists=True)
 ]
-InitFrom = Annotated[Path | None, typer.Option(help="Begin with the weights of this checkpoint.")]
 
 
 @app.command()
@@ -189,9 +197,7 @@ def clone(
 def dagger(
     demos: Demos,
     out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
-    init_from: Annotated[
-        Path | None, typer.Option(help="The learner, as operant train clone left it.", exists=True)
-    ] = None,
+    init_from: InitFrom = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn.")] = 60.0,
     learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 1e-3,
     beta: Annotated[

@@ -25,6 +25,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from operant.atomic_files import is_full_disk, write_atomically, write_problem
 from operant.errors import MissingDependency
 from operant.learn.progress import RunStatus, UpdateReport
+from operant.learn.time_left import in_words
 
 __all__ = [
     "PROGRESS", "STATUS", "ConsoleLog", "ProgressLog", "StatusLog", "TensorBoardLog", "line_of_status", "lines_of",
@@ -78,16 +79,8 @@ def _how_it_goes(status: RunStatus) -> list[str]:
     if status.success_rate is not None:
         parts.append(f"{status.success_rate:.0%} success of the last {status.counted}")
     if status.left_s is not None:
-        parts += [f"{status.fps:.1f} steps/s", f"{duration(status.left_s)} left"]
+        parts += [f"{status.fps:.1f} steps/s", f"{in_words(status.left_s)} left"]
     return parts
-
-
-def duration(seconds: float) -> str:
-    """``2 h 39 min``, ``12 min`` or ``40 s``."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
 class ConsoleLog:

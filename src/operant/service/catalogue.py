@@ -49,9 +49,13 @@ class Catalogue:
                 logger.warning("the suite {} is left out: {}", name, error)
         return found
 
+    def suites(self) -> list[str]:
+        """Names that a client may give: installed suites, and what the server was started with."""
+        return list(dict.fromkeys([*suite_names(), *self._parts]))
+
     def offered(self, suite: str) -> str:
         """A suite that a client may name; an error if it is neither installed nor one that the server was started with."""
-        known = list(dict.fromkeys([*suite_names(), *self._parts]))
+        known = self.suites()
         parts = suite_parts(suite)
         for part in parts:
             if part not in known:

@@ -22,6 +22,7 @@ from operant.rollout.demonstrations import find_demonstrations, next_seed
 from operant.rollout.lessons import LessonView, cache_directory
 from operant.tasks.template import Template
 from operant.train.playing import PlayingProcess, PlayingSettings
+from operant.train.preflight import first_weights
 
 __all__ = ["Demonstrations", "clone", "dagger", "load_or_make", "read_lessons"]
 
@@ -166,6 +167,7 @@ class _Reporter:
         return float(np.mean(self.recent[-self.every :])) if self.recent else math.nan
 
 
-def load_or_make(checkpoint: Path | None) -> HierarchicalPolicy:
-    """A policy to learn with: that of a checkpoint, or a new one."""
-    return HierarchicalPolicy() if checkpoint is None else HierarchicalPolicy.from_checkpoint(checkpoint)
+def load_or_make(checkpoint: str | Path | None) -> HierarchicalPolicy:
+    """A policy to learn with: that of a checkpoint, of the agent that comes with Operant (``default``), or a new one."""
+    weights = first_weights(checkpoint)
+    return HierarchicalPolicy() if weights is None else HierarchicalPolicy.from_checkpoint(weights)

@@ -1,4 +1,4 @@
-"""What can be known to go wrong before a desktop starts: directories, checkpoints, devices."""
+"""What can be known before a desktop starts: directories that can be written, checkpoints to begin with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from pathlib import Path
 
 from operant.errors import CheckpointError, ConfigError
 
-__all__ = ["check_new_run", "check_writable"]
+__all__ = ["DEFAULT_AGENT", "check_new_run", "check_writable", "first_weights"]
+
+#: The name of the agent that comes with Operant, where a checkpoint is asked for.
+DEFAULT_AGENT = "default"
+
+
+def first_weights(name: str | Path | None) -> Path | None:
+    """The checkpoint that a run begins with: a file, or ``default``, the agent that comes with Operant."""
+    if name is None:
+        return None
+    if str(name) == DEFAULT_AGENT:
+        from operant.agents.hierarchical.agent import DEFAULT
+
+        return DEFAULT
+    return Path(name)
 
 
 def check_writable(directory: Path, setting: str) -> None:

@@ -28,7 +28,7 @@ from operant.envs.weighted_source import WeightedSource
 from operant.errors import ConfigError, MissingDependency
 from operant.train.config import EnvironmentConfig, TrainConfig
 from operant.train.live import LiveView
-from operant.train.preflight import check_new_run, check_writable
+from operant.train.preflight import check_new_run, check_writable, first_weights
 from operant.train.tasks import choose_tasks, stages_of, starting_stage
 
 if TYPE_CHECKING:
@@ -45,13 +45,16 @@ def train(
     config: TrainConfig,
     *,
     resume: bool = False,
-    init_from: Path | None = None,
+    init_from: str | Path | None = None,
     policy: TrainablePolicy | None = None,
     tasks: tuple[Template, ...] | None = None,
     factory: DesktopFactory = start_desktop,
     on_progress: Callable[[str], None] = logger.info,
 ) -> TrainingResult:
-    """Train a hierarchical agent, or a ``policy`` of one's own that has its ``perception`` and ``action_coder``."""
+    """Train a hierarchical agent, or a ``policy`` of one's own that has its ``perception`` and ``action_coder``.
+
+    ``init_from`` is a checkpoint, or ``default``: the agent that comes with Operant.
+    """
     if resume and init_from is not None:
         raise ConfigError("a run is resumed or started from other weights, not both", hint="leave one out")
     if importlib.util.find_spec("torch") is None:
@@ -75,7 +78,7 @@ def train(
     use_threads(config.run.threads)
     seed_everything(config.training.seed)
     checkpoint = _checkpoint_to_resume(config) if resume else None
-    agent: Any = policy if policy is not None else _make_agent(config, checkpoint or init_from)
+    agent: Any = policy if policy is not None else _make_agent(config, checkpoint or first_weights(init_from))
     first = starting_stage(config)
     curriculum = make_curriculum(
         stages_of(templates), config.curriculum, start=None if first is None else first.value

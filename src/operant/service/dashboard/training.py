@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from nicegui import ui
-from pydantic import ValidationError
 
 from operant.errors import OperantError
+from operant.learn.time_left import in_words
 from operant.service.dashboard.charts import Points, curve, options
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, pill, runtime
+from operant.service.dashboard.training_form import show_form
 from operant.service.routes.training import start_run
 from operant.service.schemas.training import StartTraining
 from operant.service.training.live import read_live
-from operant.service.training.progress import Progress, is_reward_hack
+from operant.service.training.progress import Progress, is_reward_hack, latest_of
 from operant.service.training.runs import TrainingRun
 
 __all__ = ["Watched", "register", "show_runs"]
@@ -23,6 +24,7 @@ __all__ = ["Watched", "register", "show_runs"]
 REFRESH_S = 2.0
 LOSSES = ("policy_loss", "value_loss", "loss", "imitation_loss")
 STAGES = {"EASY": 0, "MEDIUM": 1, "HARD": 2}
+ALONG = "environment steps"
 
 
 def register() -> None:
@@ -31,7 +33,8 @@ def register() -> None:
         async with framed(
             "/training", "Training", "Runs in processes of their own; they outlive this service"
         ):
-            _form()
+            failures = Failures()
+            show_form()
             service = runtime()
             known = await service.at_desk(service.runs.list)
             names = [run.id for run in known]
@@ -50,7 +53,9 @@ def register() -> None:
                 shown = [run for run in found if run.id in (chosen.value or [])]
                 return await service.at_desk(lambda: [Watched.of(run) for run in shown])
 
-            await show_runs(look, lambda run, index: f"/api/v1/training/runs/{run.id}/desktops/{index}")
+            await show_runs(
+                look, lambda run, index: f"/api/v1/training/runs/{run.id}/desktops/{index}", failures=failures
+            )
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,13 @@ class Watched:
 
     run: TrainingRun
     progress: Progress
+    latest: Mapping[str, Any]
+    """The last update, and where the run is at this moment."""
     alarm: bool
     resumable: bool
     last_words: str
+    reason: str | None
+    hint: str | None
     live: Mapping[str, Any]
 
     @classmethod
@@ -69,7 +78,9 @@ class Watched:
         progress = run.progress()
         resumable = run.state not in ("running", "finished") and bool(run.checkpoints())
         live = read_live(run.directory) if run.running else {}
-        return cls(run, progress, is_reward_hack(progress), resumable, run.last_words(), live)
+        latest = latest_of(run.directory, progress) or {}
+        alarm = is_reward_hack(progress)
+        return cls(run, progress, latest, alarm, resumable, run.last_words(), *run.failure(), live)
 
 
 async def show_runs(
@@ -77,8 +88,13 @@ async def show_runs(
     picture: Callable[[TrainingRun, int], str],
     *,
     steerable: bool = True,
+    failures: Failures | None = None,
 ) -> None:
-    """Runs on a page, read anew every few seconds: their state, their desktops, their curves, their log."""
+    """Runs on a page, read anew every few seconds: their state, their desktops, their curves, their log.
+
+    ``failures`` is where it says why runs failed, if not above the rest.
+    """
+    failed = failures or Failures()
     rows = _Rows(steerable)
     nothing = ui.column().classes("w-full")
     with nothing:
@@ -89,6 +105,7 @@ async def show_runs(
 
     async def refresh() -> None:
         shown = await look()
+        failed.show(shown)
         rows.show(shown)
         wall.show(shown)
         charts.show(shown)
@@ -98,6 +115,29 @@ async def show_runs(
 
     await refresh()
     ui.timer(REFRESH_S, refresh)
+
+
+class Failures:
+    """Why runs failed, above all else."""
+
+    def __init__(self) -> None:
+        self._column = ui.column().classes("w-full gap-2")
+        self._shown: list[tuple[str, str, str | None]] = []
+
+    def show(self, runs: Sequence[Watched]) -> None:
+        wanted = [(one.run.id, one.reason, one.hint) for one in runs if one.reason]
+        if wanted == self._shown:
+            return
+        self._shown = wanted
+        self._column.clear()
+        with self._column:
+            for name, reason, hint in wanted:
+                with ui.column().classes("op-card op-failed gap-1").props("role=alert"):
+                    ui.label(f"{name} failed: {reason}").classes("font-semibold").style(
+                        "overflow-wrap:anywhere"
+                    )
+                    if hint:
+                        ui.label(f"Hint: {hint}").classes("op-sub")
 
 
 class _Wall:
@@ -139,22 +179,37 @@ class _Charts:
     """The same charts, with other data every time."""
 
     def __init__(self) -> None:
-        self.parts: list[tuple[Any, str, bool, Callable[[str, Progress], dict[str, Points]]]] = []
+        self.parts: list[tuple[Any, Any, str, bool, Callable[[str, Progress], dict[str, Points]]]] = []
+        self.soon = ui.label("").classes("op-card op-sub")
         with ui.element("div").classes("op-halves") as self.grid:
             for title, share, pick in CHARTS:
-                with ui.column().classes("op-card"):
-                    self.parts.append((curve(title, {}, share=share), title, share, pick))
+                with ui.column().classes("op-card") as card:
+                    made = curve(title, {}, share=share, along=ALONG)
+                self.parts.append((card, made, title, share, pick))
 
     def show(self, curves: Sequence[Watched]) -> None:
-        self.grid.set_visibility(bool(curves))
-        for chart, title, share, pick in self.parts:
+        begun = any(one.progress for one in curves)
+        self.grid.set_visibility(begun)
+        running = next((one for one in curves if one.run.running), None)
+        self.soon.set_visibility(not begun and running is not None)
+        if running is not None and not begun:
+            self.soon.text = _until_the_first_update(running.latest)
+        for card, chart, title, share, pick in self.parts:
             series: dict[str, Points] = {}
             for one in curves:
                 # One run needs no name before its lines.
                 series |= pick(f"{one.run.id} " if len(curves) > 1 else "", one.progress)
+            card.set_visibility(any(y is not None for points in series.values() for _, y in points))
             chart.options.clear()
-            chart.options.update(options(title, series, share=share))
+            chart.options.update(options(title, series, share=share, along=ALONG))
             chart.update()
+
+
+def _until_the_first_update(latest: Mapping[str, Any]) -> str:
+    if latest.get("phase") == "collecting" and latest.get("rollout_steps"):
+        left = f"{latest.get('rollout_step', 0):,} of {latest['rollout_steps']:,} steps are there"
+        return f"Curves begin with the first update: {left}."
+    return "Curves begin with the first update."
 
 
 def _line(progress: Progress, name: str) -> Points:
@@ -235,72 +290,46 @@ class _Rows:
 
 
 def _how_far(one: Watched) -> str:
-    if not one.progress:
-        return "no update yet"
-    latest, status = one.progress[-1], one.live.get("status") or {}
-    said = f"step {latest.get('step', 0):,}"
-    if status.get("total"):
-        said += f" of {status['total']:,}"
-    if status.get("left_s") is not None:
-        said += f", {status['left_s'] / 60:.0f} min left"
-    return said
+    latest = one.latest
+    if not latest:
+        return "starting" if one.run.running else "no update"
+    parts = [f"step {latest.get('step', 0):,}" + (f" of {latest['total']:,}" if latest.get("total") else "")]
+    if latest.get("episodes") is not None:
+        parts.append(f"{latest['episodes']:,} episode{'s' * (latest['episodes'] != 1)}")
+    if latest.get("success_rate") is not None:
+        of = f" of the last {latest['counted']}" if latest.get("counted") else ""
+        parts.append(f"{latest['success_rate']:.0%} success{of}")
+    if one.run.running and latest.get("left_s") is not None:
+        parts += [f"{latest['fps']:.1f} steps/s", f"{in_words(latest['left_s'])} left"]
+    if one.run.running and latest.get("phase"):
+        parts.append(_doing(latest))
+    return " · ".join(parts)
+
+
+def _doing(latest: Mapping[str, Any]) -> str:
+    if latest["phase"] == "collecting" and latest.get("rollout_steps"):
+        return f"collecting {latest.get('rollout_step', 0):,} of {latest['rollout_steps']:,}"
+    return {"starting": "starting desktops"}.get(str(latest["phase"]), str(latest["phase"]))
 
 
 def _row(one: Watched, steerable: bool) -> ui.label:
     """One run; returns where its step is written."""
     run = one.run
-    with ui.row().classes("op-row no-wrap"):
-        pill(
-            run.state,
-            {"running": "wait", "finished": "good", "failed": "bad", "lost": "bad"}.get(run.state, "soft"),
-        )
-        ui.label(run.id).classes("font-semibold ellipsis").style("min-width:0")
-        step = ui.label("").classes("op-sub text-no-wrap")
-        if one.alarm:
-            pill("reward rises, success does not", "bad")
-        ui.space()
-        if not steerable:
-            return step
-        if run.running:
-            ui.button("Stop", icon="stop", on_click=lambda: _stop(run)).props(
-                "flat dense no-wrap color=negative"
-            )
-        elif one.resumable:
-            ui.button("Resume", icon="play_arrow", on_click=lambda: _resume(run)).props("flat dense no-wrap")
-    return step
-
-
-def _form() -> None:
-    service = runtime()
-    with ui.column().classes("op-card gap-3"):
-        if not service.runs.enabled:
-            ui.label("Training is switched off on this service.").classes("op-sub")
-            return
-        with ui.row().classes("op-row"):
-            steps = ui.number("Steps", value=100_000, min=1, precision=0).props("outlined dense")
-            level = ui.select(["EASY", "MEDIUM", "HARD"], value="EASY", label="Difficulty").props(
-                "outlined dense"
-            )
-            level.classes("w-32")
-            stages = ui.checkbox("curriculum")
-            seed = ui.number("Seed", value=0, min=0, precision=0).props("outlined dense").classes("w-24")
-
-            async def start() -> None:
-                try:
-                    asked = StartTraining(
-                        total_timesteps=int(steps.value or 0),
-                        difficulty=level.value,
-                        curriculum=bool(stages.value),
-                        seed=int(seed.value or 0),
-                    )
-                    view = await service.at_desk(start_run, service, asked)
-                    ui.notify(f"{view.id} has begun", type="positive")
-                except ValidationError as error:
-                    ui.notify(error.errors()[0]["msg"], type="negative")
-                except OperantError as error:
-                    ui.notify(error.message, type="negative", caption=error.hint or "")
-
-            ui.button("Start training", icon="play_arrow", on_click=start).props("unelevated")
+    colours = {"running": "wait", "finished": "good", "failed": "bad", "lost": "bad"}
+    with ui.column().classes("w-full gap-0"):
+        with ui.row().classes("op-row no-wrap"):
+            pill(run.state, colours.get(run.state, "soft"))
+            ui.label(run.id).classes("font-semibold ellipsis").style("min-width:0")
+            if one.alarm:
+                pill("reward rises, success does not", "bad")
+            ui.space()
+            if steerable and run.running:
+                stop = ui.button("Stop", icon="stop", on_click=lambda: _stop(run))
+                stop.props("flat dense no-wrap color=negative")
+            elif steerable and one.resumable:
+                resume = ui.button("Resume", icon="play_arrow", on_click=lambda: _resume(run))
+                resume.props("flat dense no-wrap")
+        return ui.label("").classes("op-sub")
 
 
 async def _stop(run: TrainingRun) -> None:

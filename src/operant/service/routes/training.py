@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +17,11 @@ from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
 from operant.service.schemas.training import RunView, StartTraining, StopTraining, TrainingStatus
 from operant.service.training.live import read_picture
+from operant.service.training.progress import is_reward_hack, latest_of
 from operant.service.training.runs import TrainingRun
+from operant.train.config import TrainConfig
+from operant.train.preflight import DEFAULT_AGENT
+from operant.train.tasks import choose_tasks
 
 __all__ = ["router", "start_run", "view_of"]
 
@@ -36,6 +42,7 @@ def start_run(runtime: Runtime, asked: StartTraining) -> RunView:
     if asked.resume is not None and (run := _run_named(runtime, asked.resume)) is not None:
         return _resume_run(runtime, run, asked)
     options = _options(runtime, asked)
+    _check_settings(options)
     if asked.dry_run:
         return _would_run(runtime, asked.name or "", runtime.config.runs_dir / (asked.name or "RUN"), options)
     return view_of(runtime.runs.start(options, asked.name))
@@ -54,6 +61,7 @@ def _resume_run(runtime: Runtime, run: TrainingRun, asked: StartTraining) -> Run
     options = {name: value for name, value in said.items() if name in asked.model_fields_set}
     if run.state == "finished" and "total_timesteps" not in options:
         raise ConfigError(f"the run {run.id} has done all its steps", hint="ask for more: total_timesteps")
+    _check_settings({**run.options, **options})
     if asked.dry_run:
         return _would_run(runtime, run.id, run.directory, {**run.options, **options, "resume": True})
     return view_of(runtime.runs.resume(run, options))
@@ -65,7 +73,7 @@ def _would_run(runtime: Runtime, name: str, directory: Path, options: dict[str, 
     command = list(runtime.runs.command(directory, options))
     return RunView(
         id=name, state="dry_run", started=0.0, ended=None, code=None, command=command, options=options,
-        request_id="", latest=None, checkpoints=[], reward_hack_alarm=False,
+        request_id="", latest=None, reason=None, hint=None, checkpoints=[], reward_hack_alarm=False,
     )  # fmt: skip
 
 
@@ -75,20 +83,51 @@ def _options(runtime: Runtime, asked: StartTraining) -> dict[str, Any]:
         checked_device(asked.device)
     if asked.suite is not None:
         options["suite"] = runtime.catalogue.offered(asked.suite)
-    if asked.resume is not None:
-        paths = {one.name: one.path for one in runtime.models.list() if one.path is not None}
-        if asked.resume not in paths:
-            raise UnknownModel(
-                f"there is no run and no checkpoint {asked.resume!r}",
-                hint="GET /api/v1/training/runs and GET /api/v1/agent/models list them",
-            )
-        options["init_from"] = str(paths[asked.resume])  # a new run, with those weights
+    if asked.resume is not None and asked.init_from is not None:
+        raise ConfigError("a run is resumed or started from other weights, not both", hint="leave one out")
+    first = asked.resume or asked.init_from
+    if first is not None:  # a new run, with those weights
+        options["init_from"] = _weights(runtime, first, or_run=asked.resume is not None)
     if asked.config is not None:
         path = CONFIG_DIR / asked.config
         if not path.is_file():
             raise UnknownModel(f"there is no configuration {asked.config!r}")
         options["config"] = str(path)
     return options
+
+
+def _weights(runtime: Runtime, name: str, *, or_run: bool) -> str:
+    """What ``--init-from`` takes: names of clients are only ever looked up."""
+    if name == DEFAULT_AGENT:
+        return name
+    paths = {one.name: one.path for one in runtime.models.list() if one.path is not None}
+    if name in paths:
+        return str(paths[name])
+    near = difflib.get_close_matches(name, [DEFAULT_AGENT, *paths], 1)
+    lists = (
+        "GET /api/v1/training/runs and GET /api/v1/agent/models list them"
+        if or_run
+        else ("GET /api/v1/agent/models lists them; default is the agent that comes with Operant")
+    )
+    raise UnknownModel(
+        f"there is no {'run and no ' if or_run else ''}checkpoint {name!r}",
+        hint=f"did you mean {near[0]!r}? {lists}" if near else lists,
+    )
+
+
+def _check_settings(options: Mapping[str, Any]) -> None:
+    """What the training would refuse at its start is refused here, before there is a run."""
+    flags = {
+        "training.total_timesteps": options.get("total_timesteps"),
+        "training.buffer_size": options.get("rollout_steps"),
+        "training.num_envs": options.get("num_envs"),
+        "environment.difficulty": options.get("difficulty"),
+        "environment.suite": options.get("suite"),
+        "environment.tasks": options.get("tasks"),
+        "curriculum.strategy": "stages" if options.get("curriculum") else None,
+    }
+    file = options.get("config")
+    choose_tasks(TrainConfig.load(None if file is None else Path(file), flags=flags))
 
 
 @router.get("/status", response_model=TrainingStatus)
@@ -158,6 +197,7 @@ async def get_desktop(
 
 def view_of(run: TrainingRun) -> RunView:
     progress = run.progress()
+    reason, hint = run.failure()
     return RunView(
         id=run.id,
         state=run.state,
@@ -167,7 +207,9 @@ def view_of(run: TrainingRun) -> RunView:
         command=list(run.command),
         options=dict(run.options),
         request_id=run.request_id,
-        latest=progress[-1] if progress else None,
+        latest=latest_of(run.directory, progress),
+        reason=reason,
+        hint=hint,
         checkpoints=run.checkpoints(),
-        reward_hack_alarm=run.reward_hack(),
+        reward_hack_alarm=is_reward_hack(progress),
     )

@@ -1,4 +1,5 @@
-"""What a training run says of itself: ``progress.jsonl``, a line for each update, read as it grows."""
+"""What a training run says of itself: ``progress.jsonl``, a line for each update, read as it grows, and ``status.json``,
+where it is at this moment."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PROGRESS", "Progress", "is_reward_hack", "read_progress"]
+__all__ = ["PROGRESS", "STATUS", "Progress", "is_reward_hack", "latest_of", "read_progress"]
 
-PROGRESS = "progress.jsonl"
+PROGRESS, STATUS = "progress.jsonl", "status.json"
 MOST_POINTS = 1000
 MOST_BYTES = 64 << 20
 WINDOW = 10  # updates on either side that are compared for the alarm
@@ -40,6 +41,17 @@ def read_progress(directory: Path, most: int = MOST_POINTS) -> Progress:
         if isinstance(update, dict):
             found.append({key: _finite(value) for key, value in update.items()})
     return found
+
+
+def latest_of(directory: Path, progress: Progress) -> dict[str, Any] | None:
+    """The last update, and over it where the run is at this moment; None before it has said anything."""
+    last = progress[-1] if progress else {}
+    try:
+        now = json.loads((directory / STATUS).read_text(encoding="utf-8"))
+        ahead = int(now["step"]) >= int(last.get("step", 0))
+    except (OSError, ValueError, KeyError, TypeError):
+        return last or None
+    return {**last, **now} if ahead else last
 
 
 def is_reward_hack(progress: Progress) -> bool:

@@ -60,6 +60,14 @@ class TrainingRun:
     def progress(self, most: int = 1000) -> Progress:
         return read_progress(self.directory, most)
 
+    def failure(self) -> tuple[str | None, str | None]:
+        """Why it failed, and what to do about it."""
+        if self.state == "lost":
+            return "its process is gone without a word: it was killed, or the machine was started anew", None
+        if self.state != "failed":
+            return None, None
+        return _reason(self.last_words(), self.code)
+
     def reward_hack(self) -> bool:
         return is_reward_hack(self.progress())
 
@@ -94,6 +102,8 @@ class Runs:
             flag = f"--{name.replace('_', '-')}"
             if value is True:
                 words.append(flag)
+            elif isinstance(value, (list, tuple)):
+                words += [flag, ",".join(map(str, value))]
             elif value is not None and value is not False:
                 words += [flag, str(value)]
         return (*words, "--save-dir", str(directory), "--log-dir", str(directory))
@@ -225,6 +235,26 @@ class Runs:
         child = self._children.get(identity)
         if child is not None and child.poll() is not None:
             self._children.pop(identity, None)
+
+
+def _reason(said: str, code: int | None) -> tuple[str | None, str | None]:
+    """The last error and its hint among what a training printed; otherwise its last line, or the signal that ended it."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    for place in range(len(lines) - 1, -1, -1):
+        if lines[place].startswith("error: "):
+            after = lines[place + 1] if place + 1 < len(lines) else ""
+            hint = after.removeprefix("hint: ") if after.startswith("hint: ") else None
+            return lines[place].removeprefix("error: "), hint
+    if code is not None and code < 0:
+        return f"it was ended by {_signal_name(-code)}", "was there enough memory? the log is below"
+    return (lines[-1] if lines else f"it ended with code {code} and said nothing"), None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
