@@ -12,6 +12,7 @@ import pytest
 
 from operant.cli import main
 from operant.errors import ConfigError
+from operant.learn.trainer import TrainingResult
 from operant.train import run
 from operant.train.config import TrainConfig
 
@@ -60,6 +61,34 @@ def test_every_flag_of_the_seed_is_obeyed(asked: Any) -> None:
     assert config.run.visualize
     assert given["resume"]
     assert given["init_from"] == "x.pt"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "the same command with --resume goes on from there"),
+        (
+            ["--init-from", "default"],
+            "the same command with --resume in place of --init-from goes on from there",
+        ),
+    ],
+)
+def test_an_interrupted_run_says_how_to_go_on(
+    args: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ended = TrainingResult(30, 1, 4, 0.5, 0.5, 9.0, 0, 0, True, Path("c/checkpoint_30.pt"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run, "train", lambda *_, **more: ended)
+    with pytest.raises(SystemExit) as left:
+        main(["train", "hierarchical", *args])
+    assert left.value.code == 130
+    told = capsys.readouterr()
+    assert told.out.startswith("interrupted: 30 steps, 4 episodes")
+    assert said in told.err
 
 
 @pytest.mark.parametrize(

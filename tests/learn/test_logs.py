@@ -102,12 +102,12 @@ def test_where_no_bar_can_be_a_line_comes_now_and_then(monkeypatch: pytest.Monke
 
 def test_a_bar_counts_while_a_rollout_is_collected() -> None:
     said = io.StringIO()
-    console = ConsoleLog(100_000, Console(file=said, width=160, force_terminal=True))
+    console = ConsoleLog(100_000, Console(file=said, width=80, force_terminal=True))
     console.status(STATUS)
     console.close()
     shown = said.getvalue()
     assert "312/100000 steps" in shown
-    assert "14 episodes | 21% success of the last 14 | 10.4 steps/s | 2 h 40 min left" in shown
+    assert "14 episodes, 21% success, 10.4/s, 2 h 40 min left" in shown
 
 
 def test_a_file_says_where_the_run_is_and_goes_with_it(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def test_criteria_in_the_form_decide(page: Page, service: Served) -> None:
 def test_a_run_is_started_and_stopped(page: Page, service: Served) -> None:
     page.goto(service.url + "/training")
     page.get_by_label("Steps", exact=True).fill("1000000")
-    page.get_by_label("Steps between updates").fill("300")
+    page.get_by_label("Rollout steps").fill("300")
     page.get_by_label("Desktops", exact=True).fill("3")
     _choose(page, "Begin with", "the shipped agent (default)")
     _choose(page, "Tasks", "core/calculator-type-sum-v1")
@@ -243,7 +243,7 @@ def test_a_run_tells_where_it_is_and_why_it_failed(page: Page, service: Served) 
     page.get_by_label("Seed").fill("13")
     page.get_by_role("button", name="Start training").click()
     expect(page.get_by_role("alert").filter(has_text="failed: 13 is an unlucky number")).to_be_visible()
-    expect(page.get_by_text("Hint: choose another seed")).to_be_visible()
+    expect(page.get_by_text("Hint: choose another seed", exact=True)).to_be_visible()
 
 
 def test_the_wall_shows_who_comes_and_goes(page: Page, service: Served) -> None:

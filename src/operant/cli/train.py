@@ -150,7 +150,8 @@ def hierarchical(
         f"{result.success_rate:.1%} success over the last ones, {result.seconds:.0f} s, {result.checkpoint}"
     )
     if result.interrupted:
-        typer.echo("the same command with --resume goes on from there", err=True)
+        instead = "" if init_from is None else " in place of --init-from"
+        typer.echo(f"the same command with --resume{instead} goes on from there", err=True)
         raise typer.Exit(130)
 
 

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from loguru import logger
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from operant.atomic_files import is_full_disk, write_atomically, write_problem
 from operant.errors import MissingDependency
-from operant.learn.progress import RunStatus, UpdateReport
+from operant.learn.progress import WINDOW, RunStatus, UpdateReport
 from operant.learn.time_left import in_words
 
 __all__ = [
@@ -63,7 +63,11 @@ def lines_of(report: UpdateReport) -> list[str]:
 
 def line_of_status(status: RunStatus) -> str:
     """Where a run is at this moment, in words."""
-    parts = [f"Step {status.step}/{status.total}", *_how_it_goes(status)]
+    parts = [f"Step {status.step}/{status.total}", f"{status.episodes} episode{'s' * (status.episodes != 1)}"]
+    if status.success_rate is not None:
+        parts.append(f"{status.success_rate:.0%} success of the last {status.counted}")
+    if status.left_s is not None:
+        parts += [f"{status.fps:.1f} steps/s", f"{in_words(status.left_s)} left"]
     if status.phase == "starting":
         parts.append("starting desktops")
     elif status.phase == "learning":
@@ -73,14 +77,15 @@ def line_of_status(status: RunStatus) -> str:
     return " | ".join(parts)
 
 
-def _how_it_goes(status: RunStatus) -> list[str]:
-    """Episodes, success, speed, time left."""
-    parts = [f"{status.episodes} episode{'s' * (status.episodes != 1)}"]
+def _beside_the_bar(status: RunStatus) -> str:
+    """The same in fewer letters."""
+    parts = {"starting": ["starting desktops"], "learning": ["learning"]}.get(status.phase, [])
+    parts.append(f"{status.episodes} episode{'s' * (status.episodes != 1)}")
     if status.success_rate is not None:
-        parts.append(f"{status.success_rate:.0%} success of the last {status.counted}")
+        parts.append(f"{status.success_rate:.0%} success")
     if status.left_s is not None:
-        parts += [f"{status.fps:.1f} steps/s", f"{in_words(status.left_s)} left"]
-    return parts
+        parts += [f"{status.fps:.1f}/s", f"{in_words(status.left_s)} left"]
+    return ", ".join(parts)
 
 
 class ConsoleLog:
@@ -88,15 +93,14 @@ class ConsoleLog:
 
     def __init__(self, total: int, console: Console | None = None) -> None:
         self.console = console if console is not None else Console(stderr=True)
+        # Short: a terminal may have 80 columns.
         self._bar = Progress(
-            TextColumn("{task.fields[phase]}"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=10),
             TextColumn("{task.completed:.0f}/{task.total:.0f} steps"),
             TextColumn("{task.fields[how]}"),
-            TimeElapsedColumn(),
             console=self.console,
         )
-        self._line = self._bar.add_task("training", total=total, how="", phase="starting")
+        self._line = self._bar.add_task("training", total=total, how="starting desktops")
         self._said = -LINE_S
         self._bar.start()
 
@@ -105,8 +109,7 @@ class ConsoleLog:
         self._bar.update(
             self._line,
             completed=min(status.step, status.total),
-            how=" | ".join(_how_it_goes(status)),
-            phase=status.phase,
+            how=_beside_the_bar(status),
         )
         if not self.console.is_terminal and time.monotonic() - self._said >= LINE_S:
             self._said = time.monotonic()
@@ -176,6 +179,7 @@ class ProgressLog:
             "fps": report.fps,
             "mean_reward": report.mean_reward,
             "success_rate": report.success_rate,
+            "counted": min(report.episodes, WINDOW),
             "episodes": report.episodes,
             "policy_loss": learned.policy_loss,
             "value_loss": learned.value_loss,

@@ -29,7 +29,8 @@ def options(
 ) -> dict[str, Any]:
     lines = {name: [[x, y] for x, y in points if y is not None] for name, points in series.items()}
     lines = {f"{name}: {number(points[-1][1], share)}": points for name, points in lines.items() if points}
-    axis = {"axisLine": {"show": True, "lineStyle": {"color": GREY}}, "axisTick": {"show": True}}
+    line = {"show": True, "onZero": False, "lineStyle": {"color": GREY}}
+    axis = {"axisLine": line, "axisTick": {"show": True}}
     label = {"color": GREY, "fontSize": 12, "hideOverlap": True}
     percent = {":formatter": "value => Math.round(value * 100) + ' %'"} if share else {}
     return {
@@ -39,10 +40,10 @@ def options(
         "tooltip": {"trigger": "axis", "confine": True},
         "legend": {"type": "scroll", "bottom": 0, "textStyle": {"color": GREY}},
         "grid": {"left": 16, "right": 28, "top": 40, "bottom": 48, "containLabel": True},
-        "xAxis": {"type": "value", "min": "dataMin", "max": "dataMax", **axis, "axisLabel": label, "name": along,
+        "xAxis": {"type": "value", "min": 0, **axis, "axisLabel": label, "name": along,
                   "nameLocation": "middle", "nameGap": 24, "nameTextStyle": {"color": GREY}, "splitNumber": 4,
                   "splitLine": {"show": False}},
-        "yAxis": {"type": "value", "scale": not share, **({"min": 0, "max": 1} if share else {}), **axis,
+        "yAxis": {"type": "value", "scale": not share, **({"min": 0, "max": 1, "interval": 0.25} if share else {}), **axis,
                   "axisLabel": {**label, **percent}, "splitNumber": 4,
                   "splitLine": {"lineStyle": {"color": GREY, "opacity": 0.2}}},
         "series": [

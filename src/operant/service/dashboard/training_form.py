@@ -40,7 +40,7 @@ def show_form() -> None:
         with ui.row().classes("op-row"):
             begin = _choice("Begin with", {}, "", "w-64")
             steps = _count("Steps", TRAINING.total_timesteps)
-            rollout = _count("Steps between updates", TRAINING.buffer_size)
+            rollout = _count("Rollout steps", TRAINING.buffer_size)
             desktops = _count("Desktops", TRAINING.num_envs)
             seed = _count("Seed", 0, least=0)
             stages = ui.checkbox("curriculum")
