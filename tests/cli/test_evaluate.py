@@ -192,6 +192,11 @@ def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
     [
         (["--agent", "randm", "--suite", "pretend"], 1, "hint: did you mean 'random'?"),
         (["--agent", "random", "--suite", "pretendd"], 1, "hint: did you mean 'pretend'?"),
+        (
+            ["--agent", "random", "--task", "core/no-such-v1"],
+            1,
+            "there is no task 'core/no-such-v1' in the suite 'core'",
+        ),
         (["--agent", "random"], 2, "name the suite to play; a file of tasks is one, too"),
         (
             ["--agent", "random", "--tasks", "tasks.json"],

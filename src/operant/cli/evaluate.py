@@ -24,7 +24,7 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.logs import log_at
-from operant.cli.task_flags import SUITE, Limit, Only, TaskIds, task_ids
+from operant.cli.task_flags import SUITE, Limit, Only, TaskIds, suites_of, task_ids
 
 if TYPE_CHECKING:
     from operant.config.evaluation import EvaluationConfig
@@ -49,7 +49,9 @@ def evaluate(
         Path | None,
         typer.Option(help="Instead of an agent: what training wrote, a .pt file or a run's directory."),
     ] = None,
-    suite: Annotated[str | None, typer.Option(help=SUITE)] = None,
+    suite: Annotated[
+        str | None, typer.Option(help=SUITE, show_default="what the ids of --task name before their slash")
+    ] = None,
     split: Annotated[str, typer.Option(help="Instances to play: heldout or train.")] = "heldout",
     tasks: TaskIds = None,
     only: Only = "",
@@ -99,6 +101,8 @@ def evaluate(
         desktop=desktop_section(screen, monitors, profile, network, proxy, actions),
     )
 
+    if where.suite is None:
+        where = where.model_copy(update={"suite": suites_of(where.tasks)})
     if where.suite is None:
         raise typer.BadParameter("name the suite to play; a file of tasks is one, too", param_hint="--suite")
 

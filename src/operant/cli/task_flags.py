@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["SUITE", "Limit", "Only", "Suite", "TaskIds", "task_ids"]
+__all__ = ["SUITE", "Limit", "Only", "Suite", "TaskIds", "suites_of", "task_ids"]
 
 SUITE = (
     "Where tasks come from: an installed suite (core, launch ...), module:TEMPLATES, a .yaml or .json file of"
@@ -39,3 +39,10 @@ def task_ids(given: Sequence[str] | None) -> list[str] | None:
     if not given:
         return None
     return list(dict.fromkeys(one.strip() for part in given for one in part.split(",") if one.strip()))
+
+
+def suites_of(ids: Sequence[str] | None) -> str | None:
+    """The suites that ids such as ``core/files-copy-v1`` name; None where one names none."""
+    if not ids or not all("/" in one for one in ids):
+        return None
+    return ",".join(dict.fromkeys(one.partition("/")[0] for one in ids))
