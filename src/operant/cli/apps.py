@@ -138,10 +138,8 @@ def api(
 
     known = built_in_apis()
     try:
-        if name is None:
-            functions = functions_of(known)
-        else:
-            functions = functions_of([name]) if name in known else (find_function(name),)
+        one_function = name is not None and name not in known
+        functions = (find_function(str(name)),) if one_function else functions_of([name] if name else known)
     except UnknownFunction as error:
         raise _wrong(error) from error
     if as_json:
