@@ -12,7 +12,7 @@ from operant.config.settings import Settings
 __all__ = ["Coordinates", "HostedSettings", "Observed", "VendorName"]
 
 VendorName = Literal["anthropic", "openai", "gemini", "chat"]
-Observed = Literal["screenshot", "a11y_tree", "screenshot_a11y_tree"]
+Observed = Literal["screenshot", "a11y_tree", "screenshot_a11y_tree", "som"]
 Coordinates = Literal["pixels", "thousandths", "up_to_999", "fractions"]
 
 
@@ -29,8 +29,8 @@ class HostedSettings(Settings):
     """How it says actions, instead of the best for the model: docs/llm_agents.md lists them. chat: json unless given."""
     coordinates: Coordinates | None = None
     """chat: what its coordinates count, for dialects that leave it open (json, function_tools and others)."""
-    observation: Observed = "screenshot"
-    """What it is shown: the picture, the widgets as text, or both."""
+    observation: Observed | None = None
+    """What it is shown: the picture (unless its dialect reads widgets), the widgets as text, both, or numbered marks."""
     history: int = Field(default=3, ge=1, le=50)
     """Earlier screenshots that are kept when old ones are removed."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from operant.types import Action, ActionKind, Point, Size
 
-__all__ = ["draw_action", "draw_caption"]
+__all__ = ["draw_action", "draw_caption", "font"]
 
 RING = (230, 57, 70, 255)
 HALO = (255, 255, 255, 220)
@@ -49,15 +49,19 @@ def draw_caption(image: Image.Image, text: str, *, warning: bool = False) -> Ima
     canvas = image.convert("RGBA")
     layer = Image.new("RGBA", canvas.size)
     width, height = canvas.size
-    font = _font(max(12, round(height / 40)))
-    strip = round(font.size * 1.9)
+    letters = font(max(12, round(height / 40)))
+    strip = round(letters.size * 1.9)
     draw = ImageDraw.Draw(layer)
     draw.rectangle((0, height - strip, width, height), fill=SHADE)
-    room = width - font.size * 1.4
-    while len(text) > 1 and draw.textlength(text, font=font) > room:
+    room = width - letters.size * 1.4
+    while len(text) > 1 and draw.textlength(text, font=letters) > room:
         text = text[:-2] + "…"
     draw.text(
-        (font.size * 0.7, height - strip / 2), text, font=font, fill=WARNED if warning else SAID, anchor="lm"
+        (letters.size * 0.7, height - strip / 2),
+        text,
+        font=letters,
+        fill=WARNED if warning else SAID,
+        anchor="lm",
     )
     return Image.alpha_composite(canvas, layer).convert("RGB")
 
@@ -121,7 +125,8 @@ class _Pen:
 
 
 @functools.cache
-def _font(size: int) -> Any:
+def font(size: int) -> Any:
+    """Letters of that height in pixels."""
     for name in ("DejaVuSans.ttf", "NotoSans-Regular.ttf"):
         try:
             return ImageFont.truetype(name, size)

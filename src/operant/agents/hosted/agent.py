@@ -12,7 +12,7 @@ from operant.agents.base import Agent, Decision, TaskView, Usage
 from operant.agents.hosted.base import NOT_EXECUTED, CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.pictures import picture_of
 from operant.agents.hosted.requests import Failure, ask
-from operant.agents.hosted.widgets import widget_lines
+from operant.agents.hosted.widgets import marked, widget_lines, widgets_in_sight
 from operant.config.hosted import HostedSettings
 from operant.config.prices import Prices
 from operant.types import Action, ActionKind, ActionResult, Observation, Size
@@ -36,7 +36,7 @@ class HostedAgent(Agent):
         self.settings = settings
         self.prices = prices
         self.unpriced = "" if prices is not None else self._where
-        self.observation_type = settings.observation
+        self.observation_type = dialogue.observation
         told = settings.model_dump_json(exclude={"timeout_s", "max_retries", "prices", "base_url"})
         self.fingerprint = told
         self._dialogue = dialogue
@@ -70,14 +70,18 @@ class HostedAgent(Agent):
     # What the model is told.
 
     def _look(self, observation: Observation, screen: Size, shown: Size) -> Seen:
-        with_picture = self.settings.observation != "a11y_tree"
-        with_tree = self.settings.observation != "screenshot"
-        return Seen(
-            picture_of(observation.screen, shown) if with_picture else None,
-            widget_lines(observation.tree, screen, lambda point: self._dialogue.locate(point, shown))
-            if with_tree
-            else "",
+        how = self._dialogue.observation
+        if how == "screenshot":
+            return Seen(picture_of(observation.screen, shown))
+        with_marks = how == "som"
+        widgets = widgets_in_sight(observation.tree, screen)
+        if with_marks:
+            widgets = marked(widgets)
+        marks = [widget.box for widget in widgets] if with_marks else []
+        lines = widget_lines(
+            widgets, screen, lambda point: self._dialogue.locate(point, shown), numbered=with_marks
         )
+        return Seen(None if how == "a11y_tree" else picture_of(observation.screen, shown, marks), lines)
 
     def _tell(self, observation: Observation, shown: Size, seen: Seen) -> None:
         if not self._begun:

@@ -18,7 +18,7 @@ from operant.types import Action, ActionResult, Point, Size
 if TYPE_CHECKING:
     from operant.agents.hosted.pictures import EncodedPicture
     from operant.agents.hosted.requests import Failure
-    from operant.config.hosted import HostedSettings
+    from operant.config.hosted import HostedSettings, Observed
 
 __all__ = ["NOT_EXECUTED", "TASK_WORDS", "CallResult", "Dialogue", "ModelCall", "ModelReply", "Seen"]
 
@@ -89,6 +89,7 @@ class Dialogue(ABC):
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         self.settings = settings
+        self.observation: Observed = settings.observation or "screenshot"
         self.key = key
         self.shown = Size(1, 1)
 

@@ -57,6 +57,8 @@ class ChatDialogue(Dialogue):
                 f"{chosen} does not count in {settings.coordinates}", hint=f"coordinates: {named}"
             )
         self.limits = self._dialect.limits
+        if settings.observation is None and self._dialect.sees == "tree":
+            self.observation = "a11y_tree"
         self._length = "max_tokens"
         self._client = openai_client(settings, key)
         self._messages: list[dict[str, Any]] = []

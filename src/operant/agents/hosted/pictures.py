@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from operant.pictures.marks import draw_marks
 from operant.pictures.png import png_bytes
 from operant.types import Size
 
@@ -30,14 +32,20 @@ class EncodedPicture:
         return f"data:image/png;base64,{self.data}"
 
 
-def picture_of(screen: npt.NDArray[np.uint8], size: Size) -> EncodedPicture:
-    """The screen at this size."""
+def picture_of(
+    screen: npt.NDArray[np.uint8], size: Size, marks: Sequence[tuple[int, int, int, int]] = ()
+) -> EncodedPicture:
+    """The screen at this size, with numbers on these parts of it (left, top, width, height on the screen)."""
+    across, down = size.width / screen.shape[1], size.height / screen.shape[0]
     if (screen.shape[1], screen.shape[0]) != tuple(size):
         smaller = size.width < screen.shape[1]
         how = Image.Resampling.BOX if smaller else Image.Resampling.BICUBIC
         screen = np.asarray(
             Image.fromarray(np.ascontiguousarray(screen)).resize((size.width, size.height), how)
         )
+    if marks:
+        scaled = [(x * across, y * down, width * across, height * down) for x, y, width, height in marks]
+        screen = np.asarray(draw_marks(Image.fromarray(np.ascontiguousarray(screen)), scaled))
     return EncodedPicture(base64.b64encode(png_bytes(screen, LEVEL)).decode("ascii"), size)
 
 
