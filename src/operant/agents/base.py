@@ -1,8 +1,9 @@
 """What an agent is: it is given an instruction and observations, and answers with the next actions.
 
 An agent sees the instruction and the screen, and nothing of criteria, parameters or the desktop behind the
-screen. ``PrivilegedAgent`` is the exception for oracles, and every episode of one is marked as such. Knows
-nothing of loops, time limits or files: see ``operant.rollout``.
+screen. ``PrivilegedAgent`` is the exception for oracles, and every episode of one is marked as such. An
+``AttachedAgent`` is given the desktop to work with, not to look behind the screen. Knows nothing of loops, time limits
+or files: see ``operant.rollout``.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from operant.errors import AgentError
 from operant.types import Action, ActionMode, Observation, Size
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
+    from operant.envs.task_environment import TaskEnvironment
     from operant.tasks.task import Task
 
-__all__ = ["Agent", "Decision", "PrivilegedAgent", "TaskView", "Usage"]
+__all__ = ["Agent", "AttachedAgent", "Decision", "PrivilegedAgent", "TaskView", "Usage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Decision:
     """Ends the episode as a failure without an action. The reason: ``refusal``, ``token_limit``, ``safety_check`` ..."""
     actor: str = ""
     """Who acted, in a team."""
+    desktop: str = ""
+    """Which of the agent's own desktops the actions are for (``AttachedAgent.environment``); empty for the episode's."""
 
 
 class Agent(ABC):
@@ -115,6 +120,9 @@ class Agent(ABC):
     """What it is shown has been still for so many milliseconds (it is waited for at most 2 s); 0: as desktops settle."""
     unpriced: str = ""
     """The model that it pays for at a price that is not known; empty if it costs nothing or the price is known."""
+    runs_commands: bool = False
+    """Whether its ``call`` actions are performed: ``run``, ``read_file`` and ``write_file`` inside the desktop. Without
+    that a call is an invalid step."""
     fingerprint: str = ""
     """Changes when the agent does, such as a hash of its weights: results of two are never mixed."""
 
@@ -137,9 +145,20 @@ class Agent(ABC):
         """Let go of everything."""
 
 
-class PrivilegedAgent(Agent):
-    """An agent that sees behind the screen. Its results say so."""
+class AttachedAgent(Agent):
+    """An agent whose machinery works with the desktop: it copies files, say, or opens desktops of its own beside it.
+
+    What its models are shown is still the screen.
+    """
 
     @abstractmethod
     def attach(self, desktop: Desktop, task: Task) -> None:
         """The desktop and the task of the episode that begins."""
+
+    def environment(self, desktop: str) -> TaskEnvironment:
+        """Where a turn for one of its own desktops (``Decision.desktop``) is carried out."""
+        raise AgentError(f"there is no desktop {desktop!r}")
+
+
+class PrivilegedAgent(AttachedAgent):
+    """An agent that sees behind the screen. Its results say so."""

@@ -69,7 +69,7 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
             return
         if step.turn != turn:
             turn = step.turn
-            console.print(Text(f"turn {turn}" + (f", {step.actor}" if step.actor else ""), style="dim"))
+            console.print(Text(f"turn {turn}" + (f", {step.who}" if step.who else ""), style="dim"))
         line = Text(f"{step.number:3}. ", style="dim").append(
             describe(step.action, screen), style="not dim bold"
         )
@@ -79,6 +79,8 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
             console.print(Text(f"     invalid: {step.invalid}", style="yellow"))
         if step.response:
             console.print(Text(f"     said: {step.response}", style="dim"))
+        if answer := step.info.get("answer"):
+            console.print(Text(f"     answered: {answer}"[:400], style="dim"))
         if skipped := step.info.get("skipped"):
             console.print(
                 Text(f"     {skipped} further actions of the turn were not performed", style="yellow")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -22,6 +23,8 @@ class MemberSettings(Config):
     gives an agent (``--action-timeout``, 60 s)."""
     notes: bool = True
     """Add what the reviewer and other members said to its instruction; false for agents that only know plain tasks."""
+    commands: bool = False
+    """Perform its calls of ``run``, ``read_file`` and ``write_file`` inside the desktop: a programmer."""
     deputy: str | None = None
     """The member that takes over its part after a lost round; without one it tries again itself."""
 
@@ -35,6 +38,8 @@ class PartSettings(Config):
     """Who does it; the first member if left out."""
     steps: int | None = Field(default=None, ge=1)
     """Steps that it may take in all; whatever the team has left if left out."""
+    alone: bool = False
+    """With several desktops: done on the episode's own, when the parts before it are done and joined."""
 
 
 class TeamSettings(Config):
@@ -49,6 +54,12 @@ class TeamSettings(Config):
     """A fixed split; then there is no planner."""
     reviewer: str | None = None
     """The member that looks at each part and accepts it or sends it back; without one, a member's word is taken."""
+    review: Literal["parts", "whole", "both"] = "parts"
+    """What the reviewer looks at: each part, the whole task at the end, or both."""
+    desktops: int = Field(default=1, ge=1, le=16)
+    """Parts that are done at once, each on a desktop of its own; with 1, parts are done in turn on the episode's."""
+    shared: str = Field(default="Shared", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=60)
+    """The folder of the home directory that is the same on all desktops."""
     rounds: int = Field(default=2, ge=1, le=10)
     """How often a part is tried until it counts as failed, and the task with it."""
     looks: int = Field(default=3, ge=1, le=10)
@@ -69,6 +80,8 @@ class TeamSettings(Config):
             self._known("planner", self.planner, self.members, "split", "whole")
         if self.reviewer is not None:
             self._known("reviewer", self.reviewer, self.members)
+        if self.reviewer is None and self.review != "parts":
+            raise ValueError(f"review: {self.review} needs a reviewer")
         for name, member in self.members.items():
             if member.agent.partition(":")[0] == "team":
                 raise ValueError(f"members.{name}: a team can't be a member of a team")

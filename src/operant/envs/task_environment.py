@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from operant.desktop.frame_comparison import same_frame
+from operant.envs.commands import call, is_command
 from operant.errors import (
     ApplicationHung,
     DesktopError,
@@ -68,7 +69,7 @@ class TaskEnvironment:
     An episode ends when the agent says so (done, fail, ask, answer) or at the task's step cap. Either way the
     criteria decide: a state that satisfies them at the end is a success, unless the agent declared failure. With
     ``still_ms``, what is shown has been still for so long. ``actions`` says what an agent may do; without it, task and
-    desktop do.
+    desktop do. ``commands`` allows calls where the task does, and also those of ``operant.envs.commands``.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class TaskEnvironment:
         end_on_success: bool = False,
         still_ms: int = 0,
         actions: ActionMode | None = None,
+        commands: bool = False,
     ) -> None:
         self.desktop = desktop
         self._actions = actions
@@ -87,6 +89,7 @@ class TaskEnvironment:
         self.with_windows = with_windows
         self.end_on_success = end_on_success
         self.still_ms = still_ms
+        self.commands = commands and not getattr(desktop, "live", False)  # never on the user's own machine
         self.changed = False
         """Whether the frame after the last action differs from the one that was seen before it."""
         self._task: Task | None = None
@@ -104,6 +107,10 @@ class TaskEnvironment:
         if self._task is None:
             raise TaskError("no task has begun", hint="call begin(task) first")
         return self._task
+
+    @property
+    def steps_left(self) -> int:
+        return self.task.max_steps - self._step
 
     @typed_failures()
     def begin(self, task: Task, *, prepared: bool = False) -> Observation:
@@ -131,8 +138,13 @@ class TaskEnvironment:
         said = ""
         try:
             self._check_allowed(action)
-            frame, error = self.desktop.perform(action), None
-            said = self.desktop.last_step.text if action.kind is ActionKind.CALL else ""
+            if action.kind is ActionKind.CALL and self.commands and is_command(action):
+                said = call(self.desktop, action)
+                self.desktop.settle()
+                frame, error = self.desktop.frame(), None
+            else:
+                frame, error = self.desktop.perform(action), None
+                said = self.desktop.last_step.text if action.kind is ActionKind.CALL else ""
             self._note_held(action)
         except (InvalidAction, ApplicationHung) as problem:
             frame, error = self.desktop.frame(), problem.message
@@ -159,7 +171,8 @@ class TaskEnvironment:
         return self._actions or self.task.actions_on(self.desktop)
 
     def _check_allowed(self, action: Action) -> None:
-        if action.kind is ActionKind.CALL and self.actions == "gui":
+        programs = self.commands and not self.task.gui_only
+        if action.kind is ActionKind.CALL and self.actions == "gui" and not programs:
             why = "this task is" if self.task.gui_only else "this episode is"
             raise InvalidAction(
                 f"{why} played with pointer and keyboard: functions such as {action.function[:60]} can't be called"
@@ -187,6 +200,14 @@ class TaskEnvironment:
         if self._step >= self.task.max_steps:
             return self._end(None, terminated=False, invalid=why)
         return Transition(self._observe(frame, why), 0.0, False, False, info={"invalid": why})
+
+    @typed_failures()
+    def spend(self) -> Transition | None:
+        """The agent took a step on a desktop of its own; how the episode ended if that was the last one."""
+        if self._over:
+            raise TaskError("the episode is over", hint="call begin(task) to start another")
+        self._step += 1
+        return None if self._step < self.task.max_steps else self._end(None, terminated=False)
 
     def verify(self, answer: str | None = None) -> Verdict:
         """Ask the criteria about the desktop as it is now."""

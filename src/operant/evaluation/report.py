@@ -172,15 +172,23 @@ def _episode(run: EvaluationRun, line: Line, directory: Path) -> dict[str, Any]:
         "first": _relative(episode.first_screenshot if episode else None, directory),
         "thumbnail": _thumbnail(episode) if episode else None,
         "steps": [
-            _step(step, pointer, size, directory) for step, pointer in zip(steps, pointers, strict=False)
+            _step(step, pointer, size, directory) | _before(episode, step, directory)
+            for step, pointer in zip(steps, pointers, strict=False)
         ],
     }
+
+
+def _before(episode: Episode | None, step: Step, directory: Path) -> dict[str, Any]:
+    """The picture before a step, where it is not the one after the step before: a team has several desktops."""
+    if episode is None or (before := episode.seen_before(step.number)) == step.number - 1:
+        return {}
+    return {"before": _relative(episode.screenshots[before], directory)}
 
 
 def _pointers(episode: Episode) -> list[list[float] | None]:
     """Where the pointer was before each step."""
     states = [episode.header.get("first_state", {}), *(step.state for step in episode.steps)]
-    return [state.get("pointer") for state in states]
+    return [states[episode.seen_before(step.number)].get("pointer") for step in episode.steps]
 
 
 def _step(step: Step, pointer: list[float] | None, size: Size | None, directory: Path) -> dict[str, Any]:
@@ -188,6 +196,8 @@ def _step(step: Step, pointer: list[float] | None, size: Size | None, directory:
         "text": describe(step.action, size),
         "file": _relative(step.screenshot, directory),
     }
+    if step.who:
+        found["who"] = step.who
     if step.invalid:
         found["invalid"] = step.invalid
     if step.response:

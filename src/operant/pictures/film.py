@@ -42,6 +42,8 @@ class Filmed(Protocol):
 
     def frame(self, number: int) -> npt.NDArray[np.uint8]: ...
 
+    def seen_before(self, number: int) -> int: ...
+
 
 class Film:
     """An mp4 file (H.264) of pictures of one size. The file appears when it is complete."""
@@ -89,14 +91,15 @@ class Film:
 
 def episode_pictures(episode: Filmed) -> Iterator[tuple[Image.Image, int]]:
     """(picture, milliseconds): each screen with the action that follows, the last one with the outcome."""
-    state = episode.header.get("first_state", {})
+    states = [episode.header.get("first_state", {}), *(step.state for step in episode.steps)]
     for step in episode.steps:
-        pointer = state.get("pointer")
-        screen = Image.fromarray(episode.frame(step.number - 1))
+        before = episode.seen_before(step.number)
+        pointer = states[before].get("pointer")
+        screen = Image.fromarray(episode.frame(before))
         drawn = draw_action(screen, step.action, Point(*pointer) if pointer else None)
         said = f"invalid: {step.invalid}" if step.invalid else describe(step.action, Size(*screen.size))
-        yield draw_caption(drawn, f"{step.number}. {said}", warning=step.invalid is not None), ACTION_MS
-        state = step.state
+        who = f"{step.who}: " if step.who else ""
+        yield draw_caption(drawn, f"{step.number}. {who}{said}", warning=step.invalid is not None), ACTION_MS
     outcome = episode.outcome.value.replace("_", " ") if episode.outcome else "cut short"
     screen = Image.fromarray(episode.frame(len(episode.steps)))
     said = f"{outcome}: {episode.why}"[:200]

@@ -42,6 +42,7 @@ def check_decision(said: object) -> Decision:
         usage=said.usage if isinstance(said.usage, Usage) else None,
         end=str(said.end),
         actor=str(said.actor),
+        desktop=str(said.desktop),
     )
 
 

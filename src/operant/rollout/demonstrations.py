@@ -147,7 +147,12 @@ def label_of(step: Step) -> tuple[Action, bool] | None:
 
 
 def is_demonstration(episode: Episode) -> bool:
-    """Whether there is something to learn from: failures teach only where a learner acted."""
+    """Whether there is something to learn from: failures teach only where a learner acted.
+
+    Not an episode on several desktops: what is seen after one step is not what is seen before the next.
+    """
+    if any(step.desktop for step in episode.steps):
+        return False
     if episode.outcome is Outcome.SUCCESS:
         return any(LABEL in step.record for step in episode.steps)
     experience = episode.outcome is not None and episode.outcome.is_experience

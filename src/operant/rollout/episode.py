@@ -55,6 +55,16 @@ class Step:
     """What the turn used, kept with its last step."""
 
     @property
+    def desktop(self) -> str:
+        """Which of the agent's own desktops it was on; empty for the episode's."""
+        return str(self.info.get("desktop", ""))
+
+    @property
+    def who(self) -> str:
+        """Who acted where, in a team; else empty."""
+        return f"{self.actor} on {self.desktop}" if self.actor and self.desktop else self.actor
+
+    @property
     def looked(self) -> bool:
         """Whether it only looked, which spends no step of the environment."""
         return bool(self.info.get("look"))
@@ -170,6 +180,12 @@ class Episode:
         observed = self._observed
         there = 0 if observed is None else len(observed)
         return tuple(name or (f"step_{n}.png" if n < there else None) for n, name in enumerate(names))
+
+    def seen_before(self, number: int) -> int:
+        """Which frame was seen before a step: the last one of its desktop."""
+        where = self.steps[number - 1].desktop
+        earlier = (step.number for step in reversed(self.steps[: number - 1]) if step.desktop == where)
+        return next(earlier, number if where else 0)
 
     def frame(self, number: int) -> npt.NDArray[np.uint8]:
         """The screen after so many actions, RGB."""

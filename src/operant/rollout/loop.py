@@ -7,6 +7,9 @@ which is not the agent's failure and which the caller may try again. Knows nothi
 A turn is one answer of the agent. Its actions are performed in order until one fails or the episode is over; the
 agent then sees what became of each (``Observation.results``) and one full observation. Each action that was performed
 or failed is a recorded step. Looking (a screenshot action) is recorded too, but spends no step of the environment.
+
+An agent may have desktops of its own (a team). A turn for one of them is carried out and recorded there, and spends
+steps of the episode.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from operant.agents.base import Agent, Decision, PrivilegedAgent, TaskView, Usage
+from operant.agents.base import Agent, AttachedAgent, Decision, TaskView, Usage
 from operant.agents.deadline import Deadline
 from operant.errors import (
     AgentTimeout,
@@ -29,6 +32,7 @@ from operant.errors import (
 )
 from operant.pictures.cut import cut_out
 from operant.rollout.checked import check_decision, what_is_wrong
+from operant.rollout.elsewhere import Elsewhere, TurnEnvironment
 from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.recorders import Recorder
 from operant.types import Action, ActionKind, ActionResult, Observation, Outcome, Size, Transition
@@ -42,18 +46,12 @@ __all__ = ["Environment", "Limits", "StopSignal", "Stopped", "run_episode", "sta
 SKIPPED = "not performed, because an earlier action of the turn failed"
 
 
-class Environment(Protocol):
+class Environment(TurnEnvironment, Protocol):
     """What the loop needs of ``operant.envs.task_environment.TaskEnvironment``."""
 
     desktop: Desktop
 
     def begin(self, task: Task, *, prepared: bool = False) -> Observation: ...
-
-    def step(self, action: Action, *, more: bool = False) -> Transition: ...
-
-    def look(self, *, more: bool = False) -> Observation: ...
-
-    def reject(self, why: str) -> Transition: ...
 
 
 class StopSignal(Protocol):
@@ -95,6 +93,8 @@ class _Turn:
     number: int
     decision: Decision
     agent_s: float
+    environment: TurnEnvironment
+    """Where it is carried out."""
     results: list[ActionResult] = field(default_factory=list)
     recorded: bool = False
     """Whether a step of it was recorded: the first one carries what was said."""
@@ -202,7 +202,7 @@ class _Run:
             self.task.actions_on(desktop),
             getattr(getattr(desktop, "config", None), "functions", "focused") == "all",
         )
-        if isinstance(self.agent, PrivilegedAgent):
+        if isinstance(self.agent, AttachedAgent):
             self._ask(self.limits.begin_s, self.agent.attach, self.environment.desktop, self.task)
         self._ask(self.limits.begin_s, self.agent.begin, view)
 
@@ -216,7 +216,7 @@ class _Run:
             raise self._ended_by_agent(turn, observation)
         if not decision.actions:
             began = time.perf_counter()
-            transition = self.environment.reject(decision.error)
+            transition = turn.environment.reject(decision.error)
             self._note(turn, None, transition, began, last=True)
             return transition, _end_of(transition, None)
         for index, action in enumerate(decision.actions, 1):
@@ -224,7 +224,7 @@ class _Run:
                 self._check_stop()
             began = time.perf_counter()
             left = len(decision.actions) - index
-            transition, done = self._do(action, more=left > 0)
+            transition, done = self._do(turn.environment, action, more=left > 0)
             failed = transition.info.get("invalid")
             if failed and left:
                 transition = replace(transition, info={**transition.info, "skipped": left})
@@ -253,19 +253,30 @@ class _Run:
         self.agent_s += seconds
         if decision.usage is not None:
             self.usage = decision.usage if self.usage is None else self.usage + decision.usage
-        return _Turn(self.turns, decision, seconds)
+        return _Turn(self.turns, decision, seconds, self._place_of(decision))
 
-    def _do(self, action: object, *, more: bool) -> tuple[Transition, Action | None]:
+    def _place_of(self, decision: Decision) -> TurnEnvironment:
+        """The episode's desktop, or one of the agent's own."""
+        if not decision.desktop:
+            return self.environment
+        if not isinstance(self.agent, AttachedAgent):
+            raise _AgentFailed(f"agent error: it has no desktop {decision.desktop!r}", "error")
+        own = self._ask(self.limits.act_s, self.agent.environment, decision.desktop)
+        return Elsewhere(own, self.environment)
+
+    def _do(
+        self, environment: TurnEnvironment, action: object, *, more: bool
+    ) -> tuple[Transition, Action | None]:
         """Perform one action of a turn; None in place of it if it is malformed."""
         wrong = what_is_wrong(action)
         if wrong is not None or not isinstance(action, Action):
-            return self.environment.reject(wrong or ""), None
+            return environment.reject(wrong or ""), None
         if action.kind is not ActionKind.SCREENSHOT:
-            return self.environment.step(action, more=more), action
+            return environment.step(action, more=more), action
         if self.looks_in_a_row >= self.limits.looks:
             why = f"{self.limits.looks} screenshots were taken without a step: act, or end the episode"
-            return self.environment.reject(why), action
-        return Transition(self.environment.look(more=more), 0.0, False, False, info={"look": True}), action
+            return environment.reject(why), action
+        return Transition(environment.look(more=more), 0.0, False, False, info={"look": True}), action
 
     def _note(
         self, turn: _Turn, action: Action | None, transition: Transition, began: float, *, last: bool
@@ -289,6 +300,7 @@ class _Run:
         first, turn.recorded = not turn.recorded, True
         if self.recorder is None:
             return
+        place = {"desktop": turn.decision.desktop} if turn.decision.desktop else {}
         step = Step(
             self.recorded,
             action,
@@ -296,7 +308,7 @@ class _Run:
             reward=float(transition.reward),
             done=transition.over,
             invalid=transition.info.get("invalid") or None,
-            info=transition.info,
+            info={**transition.info, **place},
             agent_ms=turn.agent_s * 1000 if first else 0.0,
             desktop_ms=desktop_s * 1000,
             state=state_of(transition.observation),
@@ -323,8 +335,8 @@ class _Run:
         except (InvalidAction, ModelServerError):
             raise  # a server that is down is the machine's failure, not the agent's
         except BaseException as error:  # whatever foreign code raises, even SystemExit
-            if isinstance(error, DesktopError) and isinstance(self.agent, PrivilegedAgent):
-                raise  # it looked behind the screen, and there was no desktop any more
+            if isinstance(error, DesktopError) and isinstance(self.agent, AttachedAgent):
+                raise  # it worked with the desktop, and there was none any more
             if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
                 raise  # the user's, while we waited
             raise _AgentFailed(f"agent error: {type(error).__name__}: {error}", "error") from error

@@ -79,7 +79,9 @@ class Desktops(ABC, Generic[J]):
 
 def environment_for(desktop: Desktop, agent: Agent) -> TaskEnvironment:
     """Widgets take time to fetch, and only some agents want them."""
-    return TaskEnvironment(desktop, with_tree=agent.sees_widgets, still_ms=agent.still_ms)
+    return TaskEnvironment(
+        desktop, with_tree=agent.sees_widgets, still_ms=agent.still_ms, commands=agent.runs_commands
+    )
 
 
 class PooledDesktops(Desktops[J]):

@@ -33,6 +33,11 @@ def mask_action(action: Action, secrets: Sequence[str] = (), *, wholly: bool = F
     """The action as it may be told: ``wholly`` masks all that it types."""
     if action.kind in (ActionKind.KEY, ActionKind.KEY_DOWN, ActionKind.KEY_UP, ActionKind.HOLD):
         return replace(action, keys=("space",)) if wholly else action
+    if action.kind is ActionKind.CALL:
+        if wholly:
+            return replace(action, args=(MASK,) if action.args or action.kwargs else (), kwargs=())
+        args, kwargs = _mask_values((action.args, action.kwargs), secrets)
+        return replace(action, args=args, kwargs=kwargs)
     if not action.text:
         return action
     return replace(action, text=MASK if wholly else mask_text(action.text, secrets))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shlex
 from collections.abc import Callable
 
 from operant.errors import UnknownApplication
@@ -85,6 +86,14 @@ def _false(args: list[str], files: FakeFiles, stdin: bytes) -> bytes:
     raise _Failed("")
 
 
+def _sh(args: list[str], files: FakeFiles, stdin: bytes) -> bytes:
+    """``sh -c`` with one plain command."""
+    done = run_fake(shlex.split(args[1]), files, stdin)
+    if done.returncode:
+        raise _Failed(done.stderr.decode().strip())
+    return done.stdout
+
+
 COMMANDS: dict[str, Command] = {
     "cat": _cat,
     "cp": _cp,
@@ -95,6 +104,7 @@ COMMANDS: dict[str, Command] = {
     "mv": _mv,
     "pwd": lambda args, files, stdin: (HOME + "\n").encode(),
     "rm": _rm,
+    "sh": _sh,
     "test": _test,
     "touch": _touch,
     "true": lambda args, files, stdin: b"",

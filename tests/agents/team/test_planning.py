@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from operant.agents.team.planning import Part, fixed_plan, read_plan, split_instruction
+from operant.agents.team.planning import (
+    Part,
+    fixed_plan,
+    in_stages,
+    planner_question,
+    read_plan,
+    split_instruction,
+)
 from operant.config.team import MemberSettings, PartSettings, TeamSettings
 
 MEMBERS = {"operator": MemberSettings(agent="noop"), "typist": MemberSettings(agent="noop")}
@@ -25,7 +32,27 @@ MEMBERS = {"operator": MemberSettings(agent="noop"), "typist": MemberSettings(ag
     ],
 )
 def test_split(instruction: str, parts: list[str]) -> None:
-    assert split_instruction(instruction) == parts
+    assert [piece for piece, _ in split_instruction(instruction)] == parts
+
+
+def test_what_comes_then_is_not_done_beside_what_comes_before() -> None:
+    assert split_instruction("Close a; save b, then quit") == [
+        ("Close a", False),
+        ("save b", False),
+        ("quit", True),
+    ]
+    a, b, c, d = (Part(name, "operator", alone=name == "c") for name in "abcd")
+    assert in_stages([a, b, c, d], 4) == [[a, b], [c], [d]]
+    assert in_stages([a, b, c, d], 1) == [[a], [b], [c], [d]]
+
+
+def test_a_planner_of_several_desktops_says_what_comes_after() -> None:
+    settings = TeamSettings(members=MEMBERS, desktops=2)
+    assert "at the same time" in planner_question("all", settings)
+    assert read_plan("operator: a\nthen typist: b", "all", settings) == [
+        Part("a", "operator"),
+        Part("b", "typist", alone=True),
+    ]
 
 
 def test_a_fixed_split_names_its_members_and_may_quote_the_task() -> None:

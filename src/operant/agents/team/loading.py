@@ -9,10 +9,14 @@ from pathlib import Path
 from operant.agents.base import Agent, PrivilegedAgent
 from operant.agents.registry import agent_factory
 from operant.agents.team.agent import PrivilegedTeam, TeamAgent
-from operant.agents.team.member import Member
+from operant.agents.team.desks import Desks
+from operant.agents.team.member import Crew
+from operant.config.desktop import DesktopConfig
 from operant.config.prices import PriceTable
 from operant.config.settings import read_yaml
 from operant.config.team import TeamSettings
+from operant.desktop.protocol import Desktop
+from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import ConfigError
 
 __all__ = ["load", "make_team"]
@@ -35,17 +39,15 @@ def load(file: str = "", *, device: str | None = None, prices: PriceTable | None
     return make_team(settings, makers)
 
 
-def make_team(settings: TeamSettings, makers: Mapping[str, Callable[[], Agent]]) -> TeamAgent:
-    """A team whose members are made by these, one for each name."""
-    members: dict[str, Member] = {}
-    try:
-        for name, member in settings.members.items():
-            members[name] = Member(name, member, makers[name])
-    except BaseException:
-        for made in members.values():
-            made.close()
-        raise
-    prints = [settings.model_dump_json(), *(one.agent.fingerprint for one in members.values())]
+def make_team(
+    settings: TeamSettings,
+    makers: Mapping[str, Callable[[], Agent]],
+    desktop_factory: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
+) -> TeamAgent:
+    """A team whose members are made by these, one for each name; the factory makes desktops of its own."""
+    crew = Crew(settings, makers)
+    prints = [settings.model_dump_json(), *(one.agent.fingerprint for one in crew.values())]
     fingerprint = hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
-    privileged = any(isinstance(member.agent, PrivilegedAgent) for member in members.values())
-    return (PrivilegedTeam if privileged else TeamAgent)(settings, members, fingerprint)
+    privileged = any(isinstance(member.agent, PrivilegedAgent) for member in crew.values())
+    kind = PrivilegedTeam if privileged else TeamAgent
+    return kind(settings, crew, Desks(settings.desktops, desktop_factory), fingerprint)

@@ -14,6 +14,7 @@ from operant.agents.base import Decision, TaskView
 from operant.agents.team.member import Member, MemberFailed
 from operant.agents.team.planning import Part
 from operant.agents.team.review import LOOKS, Review, read_review, review_question
+from operant.envs.commands import EXPLANATION
 from operant.types import Action, ActionKind, Observation, Size
 
 __all__ = ["LOOK", "Message", "PartWork", "view_of"]
@@ -37,7 +38,11 @@ class _State(Enum):
 
 
 class PartWork:
-    """``workers`` are asked in turn, one a round; the last one also in the rounds that are left."""
+    """``workers`` are asked in turn, one a round; the last one also in the rounds that are left.
+
+    ``note`` is told to members that take notes. ``calls`` says that calls would be performed, so those of members that
+    may not call are refused. ``done_already`` begins with the review.
+    """
 
     def __init__(
         self,
@@ -49,6 +54,9 @@ class PartWork:
         looks: int,
         seed: int,
         messages: list[Message],
+        note: str = "",
+        calls: bool = False,
+        done_already: bool = False,
     ) -> None:
         self.part = part
         self.accepted: bool | None = None
@@ -63,7 +71,9 @@ class PartWork:
         self._looks = looks
         self._seed = seed
         self._messages = messages
-        self._state = _State.BEGIN
+        self._note = note
+        self._calls = calls
+        self._state = _State.REVIEW if done_already else _State.BEGIN
         self._round = 0
         self._first_step: int | None = None
         self._round_step = self._round_history = 0
@@ -108,6 +118,10 @@ class PartWork:
         if decision.end:
             self._lose(f"{worker.name} ended: {decision.error or decision.end}")
             return replace(decision, actions=(LOOK,), end="", error="", actor=worker.name)
+        forbidden = self._calls and not worker.settings.commands
+        if forbidden and any(_is_call(action) for action in decision.actions):
+            why = f"{worker.name} may not call functions: use pointer and keyboard"
+            return replace(decision, actions=(), error=why, actor=worker.name)
         for index, action in enumerate(decision.actions):
             if isinstance(action, Action) and action.kind.terminal:
                 return self._with_claim(worker, decision, index, action)
@@ -127,8 +141,10 @@ class PartWork:
         self._state, self._fresh = _State.WORK, True
         self._round_step, self._round_history = observation.step, len(observation.history)
         notes = "".join(f"\n- {one.sender}: {one.text}" for one in self._messages)
-        told = f"\nFrom the team:{notes}" if notes and worker.settings.notes else ""
-        self._instruction = self.part.instruction + told
+        told = [f"From the team:{notes}"] if notes and worker.settings.notes else []
+        told += [self._note] if self._note and worker.settings.notes else []
+        told += [EXPLANATION] if worker.settings.commands else []
+        self._instruction = "\n".join([self.part.instruction, *told])
         worker.begin(
             view_of(observation, self._instruction, self._left(observation), self._seed + self._round)
         )
@@ -215,6 +231,10 @@ class PartWork:
 def view_of(observation: Observation, instruction: str, max_steps: int, seed: int) -> TaskView:
     height, width = observation.screen.shape[:2]
     return TaskView(instruction, max_steps, Size(width, height), seed)
+
+
+def _is_call(action: object) -> bool:
+    return isinstance(action, Action) and action.kind is ActionKind.CALL
 
 
 def _look(member: Member, said: str, record: dict[str, object]) -> Decision:

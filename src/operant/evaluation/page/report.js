@@ -81,6 +81,7 @@ function open(one) {
   $("why").textContent = one.why;
   $("steps").replaceChildren(...one.steps.map((step, index) => {
     const line = make("li", "", step.text);
+    if (step.who) line.prepend(make("span", "who", step.who));
     if (step.invalid) line.append(make("span", "note invalid", step.invalid));
     if (step.response) line.append(make("span", "note", step.response));
     line.onclick = () => go(index);
@@ -96,7 +97,8 @@ function open(one) {
 }
 function go(where) {
   position = Math.max(0, Math.min(where, current.steps.length));
-  const file = position ? current.steps[position - 1].file : current.first;
+  const before = position ? current.steps[position - 1].file : current.first;
+  const file = current.steps[position]?.before ?? before; // a team acts on several desktops
   $("lost").hidden = Boolean(file);
   $("frame").hidden = !file;
   $("overlay").replaceChildren();

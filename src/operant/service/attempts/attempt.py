@@ -116,6 +116,7 @@ class Attempt:
             "number": step.number,
             "action": None if step.action is None else to_json(step.action),
             "description": describe(step.action, Size(width, height)),
+            "actor": step.who,
             "invalid": step.invalid,
             "reward": step.reward,
             "agent_ms": round(step.agent_ms, 2),

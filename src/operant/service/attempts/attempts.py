@@ -227,6 +227,7 @@ class _SessionDesktops(Desktops[_AttemptJob]):
                     secrets=attempt.secrets,
                     pace_s=attempt.pace_s,
                     still_ms=agent.still_ms,
+                    commands=agent.runs_commands,
                 )
             )
 

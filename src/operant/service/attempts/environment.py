@@ -29,8 +29,9 @@ class SharedEnvironment(TaskEnvironment):
         secrets: Sequence[str] = (),
         pace_s: float = 0.0,
         still_ms: int = 0,
+        commands: bool = False,
     ) -> None:
-        super().__init__(session.desktop, with_tree=with_tree, still_ms=still_ms)
+        super().__init__(session.desktop, with_tree=with_tree, still_ms=still_ms, commands=commands)
         self._session = session
         self._cancelled = cancelled
         self._secrets = tuple(secrets)

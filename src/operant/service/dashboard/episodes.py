@@ -144,7 +144,9 @@ def _step_columns() -> list[dict[str, Any]]:
 def _row(step: EpisodeStep) -> dict[str, Any]:
     return {
         "number": step.number,
-        "action": step.description + (f" (invalid: {step.invalid})" if step.invalid else ""),
+        "action": (f"{step.actor}: " if step.actor else "")
+        + step.description
+        + (f" (invalid: {step.invalid})" if step.invalid else ""),
         "reward": f"{step.reward:g}",
         "value": "–" if step.value is None else f"{step.value:.2f}",
         "ms": f"{step.agent_ms:.0f} + {step.desktop_ms:.0f}",

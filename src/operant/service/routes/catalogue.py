@@ -133,6 +133,7 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
                 number=step.number,
                 action=to_json(step.action) if step.action else None,
                 description=describe(step.action, size),
+                actor=step.who,
                 response=step.response,
                 invalid=step.invalid,
                 reward=step.reward,

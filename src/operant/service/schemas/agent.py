@@ -86,6 +86,8 @@ class StepView(Given):
     number: int
     action: dict[str, Any] | None
     description: str
+    actor: str = ""
+    """Who acted, in a team, and on which of its desktops."""
     invalid: str | None
     reward: float
     agent_ms: float

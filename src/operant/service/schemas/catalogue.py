@@ -42,6 +42,8 @@ class EpisodeStep(Given):
     number: int
     action: dict[str, Any] | None
     description: str
+    actor: str = ""
+    """Who acted, in a team, and on which of its desktops."""
     response: str
     invalid: str | None
     reward: float
