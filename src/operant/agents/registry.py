@@ -25,7 +25,7 @@ __all__ = ["AGENTS", "GROUP", "agent_factory", "agent_names", "checked_device", 
 GROUP = "operant.agents"
 FORM = "module:factory"
 #: What makes the agent of a YAML file.
-HOSTED_FILE = "operant.agents.hosted:from_file"
+FROM_FILE = "operant.agents.agent_files:load"
 
 #: name -> "module:factory", imported when it is asked for
 AGENTS: dict[str, str] = {
@@ -52,8 +52,9 @@ def agent_factory(
     The device and the prices go to factories with parameters of these names; the others have no network, or are free.
     """
     if name.endswith((".yaml", ".yml")) and ":" not in name:
-        from_file = _import(name, EntryPoint(name, HOSTED_FILE, GROUP))
-        return lambda: _make(name, from_file, (name,), {"prices": prices})
+        from_file = _import(name, EntryPoint(name, FROM_FILE, GROUP))
+        given = {"prices": prices, "device": None if device is None else checked_device(device)}
+        return lambda: _make(name, from_file, (name,), given)
     first, colon, argument = name.partition(":")
     entry = find(first, GROUP, AGENTS)
     if entry is None and not colon:

@@ -185,16 +185,33 @@ def phrasings(
 def team(
     as_json: Json = False,
     out: Out = None,
+    only: Annotated[
+        str | None, typer.Option(help="faults or desktops; both if left out.", show_default="both")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Instances of each task.")] = 1,
     prefix: Annotated[str, typer.Option(help="HARD tasks of core whose ids begin with it.")] = "core/chores-",
+    latency: Annotated[float, typer.Option(min=0, help="Seconds that a model takes for a turn.")] = 2.0,
+    repeat: Annotated[int, typer.Option(min=1, help="How often wall times are measured.")] = 1,
 ) -> None:
-    """A team against a single agent on HARD chores, when the member that acts fails, hangs or claims too much."""
+    """A team against a single agent when a member fails, hangs or lies; four parts on four desktops against one."""
+    from operant.bench import team as faults
+    from operant.bench import team_desktops as desktops
     from operant.bench.record import provenance
-    from operant.bench.team import GOALS, measure_team
+    from operant.errors import ConfigError
 
+    if only not in (None, "faults", "desktops"):
+        raise ConfigError(f"there is no measurement {only!r}", hint="faults or desktops")
+    result: dict[str, Any] = dict(provenance())
+    goals: dict[str, tuple[float, bool]] = {}
     with progress_on_stderr() as progress:
-        result = {**provenance(), **measure_team(progress, prefix=prefix, seeds=seeds)}
-    deliver(result, as_json, out, lambda result: _goal_table("Teams", result, GOALS))
+        if only != "desktops":
+            result |= faults.measure_team(progress, prefix=prefix, seeds=seeds)
+            goals |= faults.GOALS
+        if only != "faults":
+            result |= {"desktops": desktops.measure_desktops(progress, latency_s=latency, repeat=repeat)}
+            result["speedup_on_four_desktops"] = result["desktops"]["speedup_on_four_desktops"]
+            goals |= desktops.GOALS
+    deliver(result, as_json, out, lambda result: _goal_table("Teams", result, goals))
 
 
 OnCluster = Annotated[str, typer.Option(help="Ray: local, auto, or ray://HOST:PORT.")]

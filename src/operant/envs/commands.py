@@ -28,6 +28,7 @@ MOST_WRITTEN = 1_000_000
 EXPLANATION = (
     "You may also call functions: run(command) runs a command line in the shell of the desktop and answers what it"
     " prints, read_file(path) answers a text file, write_file(path, text) writes one. Paths begin at the home directory."
+    ' As JSON: {"kind": "call", "function": "run", "kwargs": {"command": "ls"}}.'
 )
 
 
