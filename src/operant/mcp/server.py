@@ -23,7 +23,8 @@ from mcp.shared.exceptions import MCPError
 from PIL import Image
 
 from operant import __version__
-from operant.errors import OperantError
+from operant.actions.payload import nearest
+from operant.errors import OperantError, TaskError
 from operant.mcp.offer import Offer
 from operant.mcp.session import DesktopSession
 from operant.mcp.tools import Tool, tools_of
@@ -37,6 +38,7 @@ Context = ServerRequestContext[Any, Any]
 FindSession = Callable[[Context], DesktopSession]
 
 SCREEN, EPISODE = "desktop://screen", "desktop://episode"
+LONGEST_SEED = 9  # digits
 JSON_LINES = "application/jsonl"
 ABOUT = (
     "A Linux desktop in a sandbox of its own. Look with screenshot, act with click, type and key in pixels of that"
@@ -60,7 +62,11 @@ def make_server(offer: Offer, find: FindSession) -> Server[Any]:
         try:
             tool = tools.get(params.name)
             if tool is None:
-                return _failure(f"there is no tool {params.name[:80]!r}", f"tools: {', '.join(tools)}")
+                near = nearest(params.name, tools)
+                listed = f"tools: {', '.join(tools)}"
+                return _failure(
+                    f"there is no tool {params.name[:80]!r}", f"{near} {listed}" if near else listed
+                )
             session = find(context)
             info = context.session.client_params
             session.client = info.client_info.name[:80] if info is not None else "unknown"
@@ -95,7 +101,10 @@ def make_server(offer: Offer, find: FindSession) -> Server[Any]:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         if uri not in (SCREEN, EPISODE):
-            raise MCPError(types.INVALID_PARAMS, f"there is no resource {uri[:120]!r}", {"uri": uri[:120]})
+            hint = nearest(uri, (SCREEN, EPISODE)) or f"resources: {SCREEN}, {EPISODE}"
+            raise MCPError(
+                types.INVALID_PARAMS, f"there is no resource {uri[:120]!r}; {hint}", {"uri": uri[:120]}
+            )
         try:
             session = find(context)
             if uri == EPISODE:
@@ -123,7 +132,7 @@ def make_server(offer: Offer, find: FindSession) -> Server[Any]:
     async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
             task = _asked_for(offer, params)
-        except (OperantError, ValueError) as error:
+        except OperantError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         steps = f"You have {task.max_steps} steps. When it is done, call submit."
         if offer.task is None:
@@ -190,4 +199,8 @@ def _failure(message: str, hint: str | None = None) -> types.CallToolResult:
 def _asked_for(offer: Offer, params: types.GetPromptRequestParams) -> Task:
     if offer.task is not None and params.name == offer.task.id:
         return offer.task
-    return offer.task_of(params.name, int((params.arguments or {}).get("seed", 0)))
+    given = dict(params.arguments or {})
+    seed = given.pop("seed", "0")
+    if given or not str(seed).isdecimal() or len(str(seed)) > LONGEST_SEED:
+        raise TaskError("a prompt takes one argument, seed", hint="a whole number such as 0")
+    return offer.task_of(params.name, int(seed))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from operant.actions.payload import nearest
 from operant.errors import InvalidAction
 from operant.mcp.session import DesktopSession
 
@@ -62,13 +63,24 @@ class Tool(Generic[A]):
         try:
             checked = self.arguments.model_validate(given)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            names = ", ".join(self.arguments.model_fields) or "none"
-            raise InvalidAction(
-                f"{self.name}: {where[:80]}: {first['msg']}", hint=f"its arguments are: {names}"
-            ) from error
+            raise self._refusal(error) from error
         return self.run(session, checked)
+
+    def _refusal(self, error: ValidationError) -> InvalidAction:
+        """The first mistake in a sentence. A mistyped name comes first: it is also why another one is missing."""
+        found = error.errors(include_url=False, include_input=False)
+        names = list(self.arguments.model_fields)
+        listed = f"its arguments are: {', '.join(names) or 'none'}"
+        for one in found:
+            if one["type"] == "extra_forbidden":
+                wrong = str(one["loc"][-1])[:80]
+                near = nearest(wrong, names)
+                return InvalidAction(
+                    f"{self.name} has no argument {wrong!r}", hint=f"{near} {listed}" if near else listed
+                )
+        where = ".".join(str(part) for part in found[0]["loc"])
+        said = "it is missing" if found[0]["type"] == "missing" else found[0]["msg"]
+        return InvalidAction(f"{self.name}: {where[:80]}: {said}", hint=listed)
 
 
 def _plain(properties: Mapping[str, Any]) -> dict[str, Any]:
