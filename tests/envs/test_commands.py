@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from operant.envs.commands import COMMANDS, EXPLANATION, call
+from operant.envs.commands import COMMANDS, call, explanation
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import DesktopDied, InvalidAction
 from operant.testing.fake_desktop import FakeDesktop
@@ -24,7 +26,7 @@ def test_files_and_commands() -> None:
     assert call(desktop, said("read_file", path="notes/a.txt")) == "hello"
     assert call(desktop, said("run", "cat notes/a.txt")) == "exit code 0\nhello"
     assert call(desktop, said("run", "false")).startswith("exit code 1")
-    assert all(name in EXPLANATION for name in COMMANDS)
+    assert all(name in explanation() for name in COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -64,9 +66,21 @@ def test_an_environment_performs_calls_only_if_told_so() -> None:
     programs = TaskEnvironment(FakeDesktop(), commands=True)
     programs.begin(TASK)
     done = programs.step(said("run", "echo hi"))
-    assert done.info == {"answer": "exit code 0\nhi"}
+    assert done.info == {"result": "exit code 0\nhi"}
     assert done.observation.step == 1
     assert "did you mean" in programs.step(said("rum", "ls")).info["invalid"]
+
+
+def test_functions_of_applications_can_be_called_too_but_not_in_a_task_about_the_screen() -> None:
+    desktop = FakeDesktop()
+    desktop.answers["files.read"] = "hello"
+    environment = TaskEnvironment(desktop, commands=True)
+    environment.begin(TASK)
+    assert environment.step(said("files.read", path="a.txt")).info == {"result": "hello"}
+    assert "files.read" in explanation()
+    environment.begin(replace(TASK, gui_only=True))
+    for action in (said("files.read", path="a.txt"), said("run", "ls")):
+        assert "pointer and keyboard" in environment.step(action).info["invalid"]
 
 
 def test_nothing_is_called_on_the_users_own_machine() -> None:

@@ -121,8 +121,8 @@ class Agent(ABC):
     unpriced: str = ""
     """The model that it pays for at a price that is not known; empty if it costs nothing or the price is known."""
     runs_commands: bool = False
-    """Whether its ``call`` actions are performed: ``run``, ``read_file`` and ``write_file`` inside the desktop. Without
-    that a call is an invalid step."""
+    """Whether it may call: functions of applications also where the episode is played with pointer and keyboard, and
+    ``run``, ``read_file`` and ``write_file`` inside the desktop. Not in tasks that are ``gui_only``."""
     fingerprint: str = ""
     """Changes when the agent does, such as a hash of its weights: results of two are never mixed."""
 

@@ -79,7 +79,7 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
             console.print(Text(f"     invalid: {step.invalid}", style="yellow"))
         if step.response:
             console.print(Text(f"     said: {step.response}", style="dim"))
-        if answer := step.info.get("answer"):
+        if answer := step.info.get("result"):
             console.print(Text(f"     answered: {answer}"[:400], style="dim"))
         if skipped := step.info.get("skipped"):
             console.print(

@@ -1,4 +1,4 @@
-"""What an agent may call besides pointer and keyboard: a command, and the files of its desktop.
+"""What a programmer may call besides functions of applications (``operant.calls``): a command line and text files.
 
 Everything runs inside the desktop, with the rights of its programs, under a time limit. Arguments are checked; nothing
 of them is evaluated. What goes wrong is an ``InvalidAction`` that the agent can read.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from operant.actions.payload import nearest
+from operant.calls import offered_functions
 from operant.config.base import Config
 from operant.errors import ConfigError, DesktopError, InvalidAction, OperantError
 from operant.types import Action
@@ -19,17 +20,21 @@ from operant.types import Action
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
 
-__all__ = ["COMMANDS", "EXPLANATION", "call", "is_command"]
+__all__ = ["COMMANDS", "call", "explanation", "is_command"]
 
 LONGEST_RUN_S = 50.0  # less than the time that an agent has for a turn
 MOST_OUTPUT = 10_000  # bytes that are answered
 MOST_WRITTEN = 1_000_000
-#: What an agent that may call is told.
-EXPLANATION = (
-    "You may also call functions: run(command) runs a command line in the shell of the desktop and answers what it"
+HOW = (
+    "You may also call functions. run(command) runs a command line in the shell of the desktop and answers what it"
     " prints, read_file(path) answers a text file, write_file(path, text) writes one. Paths begin at the home directory."
-    ' As JSON: {"kind": "call", "function": "run", "kwargs": {"command": "ls"}}.'
+    ' As JSON: {"kind": "call", "function": "run", "kwargs": {"command": "ls"}}. Functions of applications:'
 )
+
+
+def explanation() -> str:
+    """What an agent that may call is told."""
+    return "\n".join([HOW, *(f"- {one.signature}" for one in offered_functions("both"))])
 
 
 class _Command(Config, ABC):

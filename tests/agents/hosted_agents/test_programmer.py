@@ -44,5 +44,5 @@ def test_a_model_runs_a_command_and_reads_what_it_printed(server: ScriptedServer
     first, second, _ = (request["body"]["messages"] for request in server.asked)
     assert "run(command)" in json.dumps(first)
     assert "4711" in json.dumps(second[-1])
-    assert recorder.steps[0].info["answer"] == "exit code 0\n4711"
+    assert recorder.steps[0].info["result"] == "exit code 0\n4711"
     assert {step.actor for step in recorder.steps} == {"programmer", "coordinator"}

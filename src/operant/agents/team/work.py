@@ -14,7 +14,7 @@ from operant.agents.base import Decision, TaskView
 from operant.agents.team.member import Member, MemberFailed
 from operant.agents.team.planning import Part
 from operant.agents.team.review import LOOKS, Review, read_review, review_question
-from operant.envs.commands import EXPLANATION
+from operant.envs.commands import explanation
 from operant.types import Action, ActionKind, Observation, Size
 
 __all__ = ["LOOK", "Message", "PartWork", "view_of"]
@@ -143,7 +143,7 @@ class PartWork:
         notes = "".join(f"\n- {one.sender}: {one.text}" for one in self._messages)
         told = [f"From the team:{notes}"] if notes and worker.settings.notes else []
         told += [self._note] if self._note and worker.settings.notes else []
-        told += [EXPLANATION] if worker.settings.commands else []
+        told += [explanation()] if worker.settings.commands else []
         self._instruction = "\n".join([self.part.instruction, *told])
         worker.begin(
             view_of(observation, self._instruction, self._left(observation), self._seed + self._round)
