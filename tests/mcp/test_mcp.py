@@ -129,6 +129,15 @@ def test_bad_arguments_are_named(fake: DesktopSession, name: str, arguments: dic
         use(fake, name, **arguments)
 
 
+def test_a_mistyped_argument_gets_the_nearest_name(fake: DesktopSession) -> None:
+    with pytest.raises(InvalidAction) as caught:
+        use(fake, "type", txt="hello")
+    assert "no argument 'txt'" in caught.value.message
+    assert "did you mean 'text'?" in (caught.value.hint or "")
+    with pytest.raises(InvalidAction, match="text: it is missing"):
+        use(fake, "type")
+
+
 def test_schemas_are_plain(fake: DesktopSession) -> None:
     for tool in tools_of(fake.offer).values():
         said = json.dumps(tool.schema())
@@ -175,9 +184,11 @@ def test_a_client_uses_a_desktop_over_pipes(tmp_path: Path) -> None:
             assert "mousepad" in text_of(wrong)
             missing = await client.call_tool("read_file", {"path": "nothing"})
             assert missing.is_error
-            unknown = await client.call_tool("fly", {})
+            unknown = await client.call_tool("clik", {})
             assert unknown.is_error
-            assert "click" in text_of(unknown)
+            assert "did you mean 'click'?" in text_of(unknown)
+            with pytest.raises(MCPError, match="desktop://screen"):
+                await client.read_resource("desktop://scren")
 
             lines = (await client.read_resource("desktop://episode")).contents[0].text.splitlines()
             assert "mousepad" in lines[0]
