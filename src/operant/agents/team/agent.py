@@ -60,6 +60,9 @@ class TeamAgent(AttachedAgent):
 
     def attach(self, desktop: Desktop, task: Task) -> None:
         self._desktop, self._task = desktop, task
+        if self.settings.desktops > 1:
+            self._desks.like(desktop)
+            self._desks.warm()  # while the plan is made
         for member in self.members.values():
             member.attach(desktop, task)
 
@@ -200,7 +203,6 @@ class TeamAgent(AttachedAgent):
     def _begin_together(self, parts: list[Part], observation: Observation) -> Decision:
         desktop = self._episode_desktop()
         require(desktop, {Capability.FILES, Capability.COMMANDS}, "a team on several desktops")
-        self._desks.like(desktop)
         self._shared.exchange(desktop, {})
         at_once = min(self.settings.desktops, len(parts))
         self._together = Together(parts, at_once, self._open_lane, COORDINATOR)

@@ -1,4 +1,4 @@
-"""The desktops that a team opens beside the episode's: a pool that is started when the first part needs it.
+"""The desktops that a team opens beside the episode's: a pool that is started with the first episode.
 
 Knows nothing of parts.
 """
@@ -9,10 +9,11 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from operant.agents.team.background import in_background
 from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool, Lease
 from operant.desktop.sandbox import SandboxDesktop
-from operant.errors import DesktopStartError, PoolExhausted
+from operant.errors import DesktopClosed, DesktopStartError, PoolExhausted
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -31,6 +32,7 @@ class Desks:
         self._lock = threading.Lock()
         self._config = DesktopConfig()
         self._pool: DesktopPool | None = None
+        self._closed = False
 
     def like(self, desktop: Desktop) -> None:
         """From now on they are of this one's kind: its screen, network and limits."""
@@ -42,11 +44,12 @@ class Desks:
                 self._config = config
                 self._close()
 
+    def warm(self) -> None:
+        """Start them in the background: a part will need them soon. What goes wrong is told when one is leased."""
+        in_background("operant-desks", self._open)
+
     def lease(self) -> Lease:
-        with self._lock:
-            if self._pool is None:
-                self._pool = DesktopPool(self._most, self._config, factory=self._factory)
-            pool = self._pool
+        pool = self._open()
         try:
             return pool.lease(timeout_s=LEASE_S)
         except PoolExhausted as error:
@@ -54,7 +57,16 @@ class Desks:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             self._close()
+
+    def _open(self) -> DesktopPool:
+        with self._lock:
+            if self._closed:
+                raise DesktopClosed("the team has been closed")
+            if self._pool is None:
+                self._pool = DesktopPool(self._most, self._config, factory=self._factory)
+            return self._pool
 
     def _close(self) -> None:
         pool, self._pool = self._pool, None
