@@ -160,7 +160,7 @@ def _keys(action: Action) -> str:
 
 
 DIALECT = Dialect(
-    title="GLM-4.5V and 4.6V",
+    title="GLM-4.5V",
     way="text",
     carries=CARRIES,
     reader=read,

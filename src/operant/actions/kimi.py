@@ -102,7 +102,7 @@ def _code(action: Action, grid: Grid) -> str:
 
 
 DIALECT = Dialect(
-    title="Kimi K2.5 and K2.6",
+    title="Kimi K2.5",
     way="text",
     carries=CARRIES,
     reader=read,

@@ -218,11 +218,17 @@ def test_rate_limits_name_their_pause_in_the_error(server: ScriptedServer) -> No
     assert time.monotonic() - started < 20
 
 
-def test_a_request_that_is_too_large_is_sent_again_with_fewer_pictures(server: ScriptedServer) -> None:
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(413, "too large"), (400, "Request payload size exceeds the limit: 20971520 bytes.")],
+)
+def test_a_request_that_is_too_large_is_sent_again_with_fewer_pictures(
+    server: ScriptedServer, status: int, message: str
+) -> None:
     agent = agent_of(server, "gemini", MODEL, max_retries=0)
     server.then(reply(call("wait")))
     agent.act(seen())
-    server.then({"error": {"code": 413, "message": "too large"}}, 413).then(reply(call("wait")))
+    server.then({"error": {"code": status, "message": message}}, status).then(reply(call("wait")))
     agent.act(seen(ActionResult(Action.wait(1.0))))
     assert [str(one["body"]).count("inlineData") for one in server.asked] == [1, 2, 1]
 

@@ -375,6 +375,16 @@ def test_a_missing_key_and_keys_in_files_are_refused(monkeypatch: pytest.MonkeyP
     assert "ANTHROPIC_API_KEY" in (missing.value.hint or "")
 
 
+def test_the_usual_variables_name_server_and_key(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    server.then(completion('{"kind": "done"}'))
+    assert make_agent("chat:m").act(seen()).actions == (Action.done(),)
+    assert server.asked[0]["path"] == "/v1/chat/completions"
+    assert f"Bearer {KEY}" in server.asked[0]["headers"].values()
+
+
 @pytest.mark.parametrize("name", ["anthropic", "openai:", "missing.yaml"])
 def test_names_that_name_nothing(name: str) -> None:
     with pytest.raises(OperantError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ SPOKEN: dict[str, dict[str, Any]] = {
     "anthropic_20241022": {
         "vendor": "anthropic",
         "model": "claude-sonnet-4-5",
-        "dialect": "computer_20241022",
+        "dialect": "anthropic_20241022",
     },
     "openai": {"vendor": "openai", "model": "gpt-6-astra"},
     "gemini": {"vendor": "gemini", "model": "gemini-3.5-flash"},
@@ -52,6 +53,14 @@ def window(*widgets: Node, size: Size = SCREEN) -> Node:
 
 def test_every_dialect_is_spoken_by_an_agent() -> None:
     assert set(SPOKEN) == set(DIALECTS)
+
+
+def test_every_dialect_stands_in_the_documentation_with_its_agent() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "llm_agents.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| (`[^|]+`) \|", page, re.MULTILINE))
+    assert {name: f"`{SPOKEN[name]['vendor']}:`" in rows.get(name, "") for name in DIALECTS} == dict.fromkeys(
+        DIALECTS, True
+    )
 
 
 _agents: dict[str, HostedAgent] = {}

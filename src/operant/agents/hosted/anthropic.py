@@ -31,6 +31,13 @@ MOST_PICTURES = 90
 MOST_BYTES = 12 * 2**20
 BREAKPOINTS = 3
 BINDING = "thinking-binding-controls-2026-08-01"
+#: The registry's names of the dialects.
+NAMES = {
+    "anthropic_toolset": dialect.TOOLSET,
+    "anthropic": "computer_20251124",
+    "anthropic_20250124": "computer_20250124",
+    "anthropic_20241022": "computer_20241022",
+}
 EPHEMERAL = {"cache_control": {"type": "ephemeral"}}
 _MODEL = re.compile(r"(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2}))?(?!\d)")
 _CURRENT = (5, 5)  # what an unknown model is taken for
@@ -68,12 +75,13 @@ class AnthropicDialogue(Dialogue):
         self.limits = ANTHROPIC_MANY_PICTURES if new_pictures else ANTHROPIC_OLDER
         if settings.temperature is not None and new_pictures:
             raise ConfigError(f"{settings.model} takes no temperature", hint="set effort instead")
-        if settings.dialect is not None and settings.dialect not in dialect.VERSIONS:
+        chosen = NAMES.get(settings.dialect or "", settings.dialect)
+        if chosen is not None and chosen not in dialect.VERSIONS:
             raise ConfigError(
-                f"{settings.dialect!r} is no version of Anthropic's tool", hint=", ".join(dialect.VERSIONS)
+                f"{chosen!r} is no version of Anthropic's tool", hint=", ".join(dialect.VERSIONS)
             )
         self._signed = version >= (5, 1)
-        self._versions = [settings.dialect] if settings.dialect else tool_versions(settings.model)
+        self._versions = [chosen] if chosen else tool_versions(settings.model)
         self._messages: list[dict[str, Any]] = []
         self._loosened = False
         self._client = anthropic.Anthropic(api_key=key, base_url=settings.base_url, max_retries=0)

@@ -123,7 +123,7 @@ class GeminiDialogue(Dialogue):
         identity = result.call.id.partition(":")[2]
         done = result.last
         told: dict[str, Any] = {"error": result.error} if result.error else {"output": "done"}
-        if result.call.id in self._confirmed and not result.error:
+        if result.call.id in self._confirmed:
             told["safety_acknowledgement"] = "true"
         pictures: list[EncodedPicture | None] = []
         if last:
@@ -230,7 +230,8 @@ class GeminiDialogue(Dialogue):
             return ModelCall(identity, name, error=error.message)
 
     def mend(self, failure: Failure) -> bool:
-        if failure.status == 413 and len(places := self._pictures()) > 1:
+        too_large = failure.status == 413 or (failure.status == 400 and "payload size" in failure.message)
+        if too_large and len(places := self._pictures()) > 1:
             _remove(places[: -(len(places) // 2)])
             return True
         return isinstance(failure, _GarbledCall)
