@@ -16,6 +16,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "operant"
 # Each layer imports only from those before it.
 LAYERS = (
     "errors",
+    "extras",
     "types",
     "atomic_files",
     "config",
@@ -41,7 +42,7 @@ LAYERS = (
 )
 
 # Although it comes later: what learns knows episodes, not where they come from.
-NEVER = {"learn": {"envs", "desktop", "rollout"}, "doctor": set(LAYERS) - {"errors", "doctor"}}
+NEVER = {"learn": {"envs", "desktop", "rollout"}, "doctor": set(LAYERS) - {"errors", "extras", "doctor"}}
 
 # Third-party package -> the only layers that may import it.
 QUARANTINE = {

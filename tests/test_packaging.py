@@ -19,6 +19,8 @@ import tomllib
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from operant.extras import EXTRAS
+
 ROOT = Path(__file__).parents[1]
 LOCKED = re.compile(r"([a-z0-9-]+)==([0-9][0-9a-z.]*)")
 
@@ -49,6 +51,39 @@ def test_every_requirement_is_locked(locked: dict[str, str]) -> None:
         )
 
 
+def test_a_missing_package_names_the_extra_that_brings_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    brought = {
+        extra: {canonicalize_name(Requirement(line).name) for line in lines}
+        for extra, lines in project["optional-dependencies"].items()
+    }
+    imported_as = {"google": "google-genai", "multipart": "python-multipart"}
+    for module, extra in EXTRAS.items():
+        assert canonicalize_name(imported_as.get(module, module)) in brought[extra]
+    named = {canonicalize_name(imported_as.get(module, module)) for module in EXTRAS}
+    own = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]} | {"operant"}
+    for extra in set(brought) - {"dev", "docs"}:
+        assert brought[extra] - own <= named, f"operant.extras.EXTRAS lacks packages of {extra}"
+
+
+def test_without_pytorch_the_shipped_agent_names_its_extra(tmp_path: Path) -> None:
+    hidden = (
+        "import sys; sys.modules['torch'] = None\n"  # an import of it fails as if it were not installed
+        "from operant.cli import main; main(sys.argv[1:])"
+    )
+    for verb in (
+        ["eval", "--agent", "hierarchical", "--suite", "core"],
+        ["export", "absent.pt", "--out", "a.pt"],
+    ):
+        ended = subprocess.run(
+            [sys.executable, "-c", hidden, *verb], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        assert ended.returncode == 1, ended.stderr
+        assert "needs the Python package torch, which is not installed" in ended.stderr
+        assert ended.stderr.endswith('hint: pip install "operant[learn]"\n')
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_lock_holds_what_is_constrained(locked: dict[str, str]) -> None:
     for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines():
         if line and not line.startswith("#"):
@@ -62,7 +97,7 @@ def test_the_lock_has_no_build_for_gpus(locked: dict[str, str]) -> None:
 
 # The wheel in an environment that has nothing else, and without the repository.
 
-EXTRAS = "learn,service"
+WHEEL_EXTRAS = "learn,service"
 TASKS = [
     {
         "id": 1,
@@ -127,7 +162,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         if sys.version_info[:2] == (3, 11)
         else ("-c", "requirements/constraints.txt")
     )
-    uv("pip", "install", "-q", "--python", python, *locked, f"{wheel}[{EXTRAS}]")
+    uv("pip", "install", "-q", "--python", python, *locked, f"{wheel}[{WHEEL_EXTRAS}]")
     return Installed(place)
 
 

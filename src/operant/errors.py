@@ -222,6 +222,10 @@ class ResultsError(OperantError):
     """A results directory or an episode that can't be read, written or mixed with others."""
 
 
+class NoResults(ResultsError):
+    """A path at which there are no results, no episode or no demonstrations."""
+
+
 # What goes wrong with learning.
 
 
@@ -231,6 +235,10 @@ class TrainingDiverged(OperantError):
 
 class CheckpointError(OperantError):
     """A file that is no checkpoint of this agent, or one that can't be used here."""
+
+
+class NoCheckpoint(CheckpointError):
+    """A path at which there is no checkpoint."""
 
 
 class NoSpaceLeft(CheckpointError):
@@ -316,6 +324,24 @@ class ServiceNotReady(OperantError):
 
 #: The user's stop, and mistakes that the next episode would meet as well.
 FATAL = (PanicStop, ConfigError, MissingDependency, RewardError, TaskError)
+
+
+#: What was typed can't be used: a flag, a setting, a name, a path or a task file. Nothing was begun.
+BAD_USAGE = (
+    ConfigError,
+    InvalidPath,
+    TaskError,
+    UnknownAgent,
+    UnknownApplication,
+    UnknownFunction,
+    NoCheckpoint,
+    NoResults,
+)
+
+
+def is_bad_usage(error: BaseException) -> bool:
+    """Whether typing something else would mend it: the command line ends with 2 and not with 1."""
+    return isinstance(error, BAD_USAGE)
 
 
 def is_infra_error(error: BaseException) -> bool:

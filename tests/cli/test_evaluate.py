@@ -115,7 +115,7 @@ def test_tasks_are_chosen_by_id_by_text_and_by_number(fake: Any) -> None:
     assert played("--tasks", f"{compute},{press}") == [compute, press]
     assert played("--only", "press") == [press, "fake/press-in-order-v1"]
     assert played("--only", "press", "--limit", "1") == [press]
-    _, err = fake("eval", "--agent", "done", "--suite", "pretend", "--only", "pres-s", code=1)
+    _, err = fake("eval", "--agent", "done", "--suite", "pretend", "--only", "pres-s", code=2)
     assert "no task of the suite 'pretend' has 'pres-s' in its id" in err
     assert "hint: operant tasks list --suite pretend shows the ids" in err
 
@@ -182,7 +182,7 @@ def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
     summary = json.loads(out)
     assert (summary["overall"]["n"], summary["outcomes"]["failure"]) == (2, 2)
     (tmp_path / "tasks.json").write_text(json.dumps([{**task, "sucess_criteria": {}}]))
-    _, err = fake("eval", "--agent", "done", "--suite", "tasks.json", code=1)
+    _, err = fake("eval", "--agent", "done", "--suite", "tasks.json", code=2)
     assert "tasks.json: task 1" in err
     assert "success_criteria" in err
 
@@ -190,11 +190,11 @@ def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (["--agent", "randm", "--suite", "pretend"], 1, "hint: did you mean 'random'?"),
-        (["--agent", "random", "--suite", "pretendd"], 1, "hint: did you mean 'pretend'?"),
+        (["--agent", "randm", "--suite", "pretend"], 2, "hint: did you mean 'random'?"),
+        (["--agent", "random", "--suite", "pretendd"], 2, "hint: did you mean 'pretend'?"),
         (
             ["--agent", "random", "--task", "core/no-such-v1"],
-            1,
+            2,
             "there is no task 'core/no-such-v1' in the suite 'core'",
         ),
         (["--agent", "random"], 2, "name the suite to play; a file of tasks is one, too"),
@@ -205,17 +205,17 @@ def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
         ),
         (["--suite", "pretend"], 2, "name an agent or a checkpoint"),
         (["--agent", "random", "--checkpoint", __file__, "--suite", "pretend"], 2, "and not both"),
-        (["--checkpoint", "nowhere.pt", "--suite", "pretend"], 1, "there is no checkpoint nowhere.pt"),
+        (["--checkpoint", "nowhere.pt", "--suite", "pretend"], 2, "there is no checkpoint nowhere.pt"),
         (["--checkpoint", __file__, "--suite", "pretend"], 1, "is not a checkpoint"),
-        (["--checkpoint", str(HERE), "--suite", "pretend"], 1, "holds no checkpoint"),
+        (["--checkpoint", str(HERE), "--suite", "pretend"], 2, "holds no checkpoint"),
         (
             ["--agent", "random", "--suite", "pretend", "--tasks", "tasks.json"],
-            1,
+            2,
             "hint: a file of tasks is a suite: --suite tasks.json",
         ),
         (
             ["--agent", "random", "--suite", "pretend", "--tasks", "fake/press-buton-v1"],
-            1,
+            2,
             "hint: did you mean 'fake/press-button-v1'?",
         ),
         (["--agent", "random", "--suite", "pretend", "--difficulty", "hardest"], 2, "did you mean 'HARD'?"),
@@ -224,11 +224,11 @@ def test_a_file_of_tasks_is_a_suite(fake: Any, tmp_path: Path) -> None:
             2,
             "no tasks of difficulty HARD",
         ),
-        (["--agent", "random", "--suite", "pretend", "--split", "test"], 1, "splits are train and heldout"),
+        (["--agent", "random", "--suite", "pretend", "--split", "test"], 2, "splits are train and heldout"),
         (["--agent", "random", "--suite", "pretend", "--episodes", "0"], 2, "--episodes"),
         (
             ["--agent", "random", "--suite", "pretend", "--result-dir", "/proc/nothing"],
-            1,
+            2,
             "choose another --result-dir",
         ),
     ],
@@ -249,7 +249,7 @@ def test_mistakes_are_told_in_words(fake: Any, args: list[str], code: int, said:
     ],
 )
 def test_mistakes_about_results_are_told_in_words(fake: Any, args: list[str], said: str) -> None:
-    _, err = fake(*args, code=1)
+    _, err = fake(*args, code=2)
     assert err.startswith("error: ")
     assert said in err
 
@@ -286,7 +286,7 @@ def test_desktops_are_as_flags_and_the_file_say(
     settings = json.loads(run.read_text())["settings"]
     assert (settings["screen"], settings["max_steps"]) == ([1600, 600], 2)
     assert [one["x"] for one in settings["desktop"]["monitors"]] == [0, 800]
-    _, err = fake(*args, "--screen", "1600x600", "--result-dir", "two", "--max-steps", "2", code=1)
+    _, err = fake(*args, "--screen", "1600x600", "--result-dir", "two", "--max-steps", "2", code=2)
     assert (
         "holds results under other settings: desktop was" in err
     )  # the same size with one monitor is another desktop

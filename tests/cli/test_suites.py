@@ -113,7 +113,7 @@ def test_a_file_of_settings_names_suite_and_tasks(operant: Call, here: Path) -> 
     (here / "eval.yaml").write_text("suite: pretend_here:TEMPLATES\ntasks: [fake/compute-v1]\n")
     out, _ = operant("eval", "--agent", "oracle", "--config", "eval.yaml", "--json")
     assert json.loads(out)["overall"]["n"] == 1
-    _, err = operant("eval", "--agent", "oracle", "--config", "eval.yaml", "--suite", "clicks", code=1)
+    _, err = operant("eval", "--agent", "oracle", "--config", "eval.yaml", "--suite", "clicks", code=2)
     assert "there is no task 'fake/compute-v1' in the suite 'clicks'" in err
 
 
@@ -122,10 +122,10 @@ def test_tasks_are_listed_and_shown(operant: Call) -> None:
     assert {"own/note-word-v1", "own/just-look-v1"} < {row["id"] for row in listed}
     shown = json.loads(operant("tasks", "show", "own/note-word-v1", "--suite", "own.yaml", "--json")[0])
     assert shown["instruction"].startswith("Write ")
-    _, err = operant("tasks", "show", "own/note-word-v1", code=1)
+    _, err = operant("tasks", "show", "own/note-word-v1", code=2)
     assert "there is no suite 'own'" in err
     assert "--suite FILE" in err
-    _, err = operant("tasks", "show", "own/note-wort-v1", "--suite", "own.yaml", code=1)
+    _, err = operant("tasks", "show", "own/note-wort-v1", "--suite", "own.yaml", code=2)
     assert "did you mean 'own/note-word-v1'?" in err
 
 
@@ -133,7 +133,7 @@ def test_tasks_are_listed_and_shown(operant: Call) -> None:
 def test_oracles_that_are_missing_are_named_before_desktops_start(
     operant: Call, verb: tuple[str, ...]
 ) -> None:
-    _, err = operant(*verb, "--suite", "own.yaml", "--out", "demos.pt", code=1)
+    _, err = operant(*verb, "--suite", "own.yaml", "--out", "demos.pt", code=2)
     assert "1 of 2 tasks have no oracle to learn from: own/just-look-v1" in err
 
 

@@ -73,7 +73,7 @@ def test_episodes_cut_short_damaged_or_of_another_text_are_played_again(
 
 def test_results_under_other_settings_are_not_mixed(play: Play, tasks: list[Task]) -> None:
     play("noop", tasks[:1])
-    with pytest.raises(ResultsError, match="max_steps was None and is 3") as caught:
+    with pytest.raises(ConfigError, match="max_steps was None and is 3") as caught:
         play("noop", tasks[:1], max_steps=3)
     assert "--result-dir" in str(caught.value.hint)
 
@@ -84,7 +84,7 @@ def test_a_new_fingerprint_is_another_agent(play: Play, tasks: list[Task]) -> No
 
     play(Learned, tasks[:1])
     Learned.fingerprint = "b2"
-    with pytest.raises(ResultsError, match="fingerprint was 'a1' and is 'b2'"):
+    with pytest.raises(ConfigError, match="fingerprint was 'a1' and is 'b2'"):
         play(Learned, tasks[:1])
 
 
@@ -105,7 +105,7 @@ def test_a_directory_that_can_not_be_written_is_told_before_anything_starts(
 ) -> None:
     (tmp_path / "file").write_text("")
     with (
-        pytest.raises(ResultsError, match="can't be written"),
+        pytest.raises(ConfigError, match="can't be written"),
         EvaluationRun.open(tmp_path / "file", EvaluationSettings("noop"), tasks),
     ):
         pass

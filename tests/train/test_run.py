@@ -162,7 +162,7 @@ class TestBeforeAnyDesktop:
         config = settings()
         config.run.save_dir.mkdir(parents=True)
         (config.run.save_dir / "checkpoint_10.pt").write_bytes(b"")
-        self.refused(config, CheckpointError, "of another run")
+        self.refused(config, ConfigError, "of another run")
         self.refused(config, CheckpointError, "is empty", resume=True)
 
     def test_nothing_to_resume(self, settings: Settings) -> None:

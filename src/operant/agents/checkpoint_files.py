@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from operant.atomic_files import is_full_disk, replacing, write_problem
-from operant.errors import CheckpointError, NoSpaceLeft
+from operant.errors import CheckpointError, NoCheckpoint, NoSpaceLeft
 
 __all__ = ["read_tensors", "save_problem", "write_tensors"]
 
@@ -51,9 +51,9 @@ def _head(path: Path, hint: str) -> bytes:
         with open(path, "rb") as file:
             return file.read(len(ZIP))
     except FileNotFoundError as error:
-        raise CheckpointError(f"there is no checkpoint {path}", hint=hint) from error
+        raise NoCheckpoint(f"there is no checkpoint {path}", hint=hint) from error
     except IsADirectoryError as error:
-        raise CheckpointError(f"{path} is a directory, not a checkpoint", hint=hint) from error
+        raise NoCheckpoint(f"{path} is a directory, not a checkpoint", hint=hint) from error
     except OSError as error:
         raise CheckpointError(f"{path} can't be read: {error.strerror or error}", hint=hint) from error
 

@@ -17,7 +17,8 @@ from operant.agents.base import Agent
 from operant.config.entry_points import find, installed, load
 from operant.config.imported import imported
 from operant.config.prices import PriceTable
-from operant.errors import AgentError, ConfigError, MissingDependency, OperantError, UnknownAgent
+from operant.errors import AgentError, ConfigError, OperantError, UnknownAgent
+from operant.extras import missing_package
 
 __all__ = ["AGENTS", "GROUP", "agent_factory", "agent_names", "checked_device", "make_agent"]
 
@@ -90,9 +91,7 @@ def checked_device(name: str) -> str:
     try:
         from operant.agents.device import pick_device
     except ImportError as error:
-        raise MissingDependency(
-            f"device {name!r} needs PyTorch, which is not installed", hint="pip install 'operant[learn]'"
-        ) from error
+        raise missing_package(f"the device {name!r}", error) or error from None
     return str(pick_device(name))
 
 
@@ -110,7 +109,9 @@ def _import(name: str, entry: EntryPoint | None) -> Callable[..., Any]:
         else:
             found = load(entry, form=FORM)
     except ConfigError as error:
-        # The service lets another agent stand in where the cause is a package that is not installed.
+        # The service lets another agent stand in where a package is not installed.
+        if missing := missing_package(f"the agent {name!r}", error.__cause__):
+            raise missing from error
         raise UnknownAgent(f"agent {error.message}", hint=error.hint) from error.__cause__ or error
     if not callable(found):
         raise UnknownAgent(f"agent {name!r} is a {type(found).__name__}, not a factory")
@@ -123,6 +124,8 @@ def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...], optio
     except OperantError:
         raise
     except Exception as error:  # foreign code may raise anything
+        if missing := missing_package(f"the agent {name!r}", error):
+            raise missing from error
         raise AgentError(f"agent {name!r} could not be made: {type(error).__name__}: {error}") from error
     if not isinstance(agent, Agent):
         raise AgentError(

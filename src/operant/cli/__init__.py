@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from operant.errors import ConfigError, OperantError
+from operant.errors import OperantError, is_bad_usage
 
 __all__ = ["main"]
 
@@ -33,13 +33,31 @@ def main(args: Sequence[str] | None = None) -> None:
         with _ended_politely():
             command()(args=None if args is None else list(args), prog_name="operant")
     except OperantError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
-        sys.exit(BAD_USAGE if isinstance(error, ConfigError) else FAILED)
+        sys.exit(_told(error))
+    except ImportError as error:
+        from operant.extras import missing_package
+
+        missing = missing_package("this command", error)
+        if missing is None:
+            raise
+        sys.exit(_told(missing))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A file or directory that was named on the command line, or a disk that is full.
+        print(f"error: {os.fspath(error.filename)}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(FAILED)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def _told(error: OperantError) -> int:
+    """Say what is wrong, and what to do; returns the exit code."""
+    print(f"error: {error.message}", file=sys.stderr)
+    if error.hint:
+        print(f"hint: {error.hint}", file=sys.stderr)
+    return BAD_USAGE if is_bad_usage(error) else FAILED
 
 
 @contextmanager

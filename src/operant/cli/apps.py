@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from operant.errors import OperantError, UnknownApplication
+from operant.errors import UnknownApplication
 
 if TYPE_CHECKING:
     from operant.apps import App
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="List applications, and check how well any program can be used.")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
-UNUSABLE, BAD_USAGE = 1, 2
+UNUSABLE = 1
 HEADER = """\
 | program | toolkit | start s | widgets / named | tree s | typed | restless | late | MB | notes |
 |---|---|---|---|---|---|---|---|---|---|"""
@@ -54,10 +54,7 @@ def show(
     """Show what is known of one application: how it starts, what is read of it, and its moves."""
     from operant.apps import load_app
 
-    try:
-        about = _about(load_app(name))
-    except UnknownApplication as error:
-        raise _wrong(error) from error
+    about = _about(load_app(name))
     if as_json:
         typer.echo(json.dumps(about, indent=2))
         return
@@ -82,10 +79,7 @@ def check(
 
     Exit code 0 if an agent can use it, 1 if it can't, 2 if there is no such program.
     """
-    try:
-        report = _check(command, timeout, network)
-    except UnknownApplication as error:
-        raise _wrong(error) from error
+    report = _check(command, timeout, network)
     saved = _save(report, picture or Path("out/apps") / f"{Path(command[0]).name}.png")
     if as_json:
         typer.echo(json.dumps({**report.as_json(), "picture": str(saved) if saved else None}, indent=2))
@@ -134,14 +128,10 @@ def api(
 ) -> None:
     """List the functions of applications that agents can call."""
     from operant.calls.catalog import built_in_apis, find_function, functions_of
-    from operant.errors import UnknownFunction
 
     known = built_in_apis()
-    try:
-        one_function = name is not None and name not in known
-        functions = (find_function(str(name)),) if one_function else functions_of([name] if name else known)
-    except UnknownFunction as error:
-        raise _wrong(error) from error
+    one_function = name is not None and name not in known
+    functions = (find_function(str(name)),) if one_function else functions_of([name] if name else known)
     if as_json:
         forms = [
             {"name": one.full_name, "signature": one.signature, "doc": one.doc, "parameters": one.schema()}
@@ -165,13 +155,6 @@ def _check(command: list[str], timeout: float, network: bool) -> AppCheck:
         known = load_app(command[0])
         argv, home = known.argv(*command[1:]), dict(known.home())
     return check_app(argv, home=home, config=DesktopConfig(network=network), timeout_s=timeout)
-
-
-def _wrong(error: OperantError) -> typer.Exit:
-    typer.echo(f"error: {error.message}", err=True)
-    if error.hint:
-        typer.echo(f"hint: {error.hint}", err=True)
-    return typer.Exit(BAD_USAGE)
 
 
 def _save(report: AppCheck, path: Path) -> Path | None:

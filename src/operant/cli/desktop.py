@@ -11,7 +11,7 @@ import typer
 
 from operant.cli.desktop_flags import Monitors, Network, Profile, Proxy, desktop_section
 from operant.cli.task_flags import SUITE
-from operant.errors import MissingDependency
+from operant.extras import missing_package
 
 app = typer.Typer(
     no_args_is_help=True, help="Start desktops, look at them, serve them and clean up after crashed ones."
@@ -146,10 +146,7 @@ def serve(
         from operant.service.desktops.server import serve_desktops, serve_ui_rl
         from operant.service.desktops.ui_rl_sessions import UIRLSessions, session_types
     except ImportError as error:
-        raise MissingDependency(
-            f"serving desktops needs packages that are not installed ({error.name})",
-            hint='pip install "operant[service]"',
-        ) from error
+        raise missing_package("serving desktops", error, "service") or error from None
     guard = guard_settings(host, port, token)
     section = desktop_section(None, monitors, profile, network, proxy)
     section |= {name: value for name, value in (("width", width), ("height", height)) if value is not None}

@@ -54,12 +54,12 @@ def pull(
 
 
 def _hub() -> Any:
-    from operant.errors import MissingDependency
+    from operant.extras import missing_package
 
     try:
         from operant.agents import hub
     except ImportError as error:
-        raise MissingDependency(f"a hub needs {error.name}", hint='pip install "operant[vlm]"') from error
+        raise missing_package("a hub", error, "vlm") or error from None
     return hub
 
 

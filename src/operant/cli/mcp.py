@@ -9,7 +9,8 @@ import typer
 
 from operant.cli.desktop_flags import Actions, FullProfile, Monitors, Network, Proxy, Screen, desktop_section
 from operant.cli.task_flags import SUITE
-from operant.errors import ConfigError, MissingDependency
+from operant.errors import ConfigError
+from operant.extras import missing_package
 
 app = typer.Typer()
 
@@ -68,9 +69,7 @@ def mcp(
         from operant.mcp.offer import Offer
         from operant.mcp.stdio import serve_stdio
     except ImportError as error:
-        raise MissingDependency(
-            f"MCP needs packages that are not installed ({error.name})", hint='pip install "operant[mcp]"'
-        ) from error
+        raise missing_package("MCP", error, "mcp") or error from None
     from operant.tasks.suites import load_suite, select
 
     section = {"profile": "full"} | desktop_section(screen, monitors, profile, network, proxy, actions)

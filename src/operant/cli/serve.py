@@ -20,7 +20,7 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.task_flags import SUITE
-from operant.errors import ConfigError
+from operant.extras import missing_package
 
 app = typer.Typer()
 
@@ -78,10 +78,7 @@ def serve(
         from operant.config.service import ServiceConfig
         from operant.service.server import serve as run
     except ImportError as error:
-        raise ConfigError(
-            f"the service needs packages that are not installed ({error.name})",
-            hint='pip install "operant[service]"',
-        ) from error
+        raise missing_package("the service", error, "service") or error from None
     flags = {
         "host": host,
         "port": port,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from operant.errors import CheckpointError
+from operant.errors import NoCheckpoint
 
 __all__ = ["agent_of_checkpoint"]
 
@@ -25,7 +25,7 @@ def agent_of_checkpoint(path: Path) -> str:
     from operant.learn.vlm.checkpoint import MODEL, STATE, newest
 
     if not path.exists():
-        raise CheckpointError(f"there is no checkpoint {path}", hint=KINDS)
+        raise NoCheckpoint(f"there is no checkpoint {path}", hint=KINDS)
     if path.is_file():
         if path.name == STATE and (path.parent / MODEL).is_dir():  # the learner's half of a checkpoint
             return f"vlm:{path.parent / MODEL}"
@@ -39,4 +39,4 @@ def agent_of_checkpoint(path: Path) -> str:
         files = list(directory.glob("*.pt"))
         if files:
             return f"hierarchical:{files[0] if len(files) == 1 else newest_checkpoint(directory)}"
-    raise CheckpointError(f"{path} holds no checkpoint", hint=KINDS)
+    raise NoCheckpoint(f"{path} holds no checkpoint", hint=KINDS)

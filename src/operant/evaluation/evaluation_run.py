@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from operant.atomic_files import write_atomically
-from operant.errors import ResultsError
+from operant.errors import ConfigError, NoResults, ResultsError
 from operant.evaluation.plan import Asked
 from operant.rollout import layout
 from operant.rollout.episode import Episode
@@ -66,8 +66,8 @@ class EvaluationRun:
             directory.mkdir(parents=True, exist_ok=True)
             fd = os.open(directory / LOCK, os.O_CREAT | os.O_RDWR, 0o644)
         except OSError as error:
-            raise ResultsError(
-                f"{directory} can't be written: {error}", hint="choose another --result-dir"
+            raise ConfigError(
+                f"{directory} can't be written: {error.strerror or error}", hint="choose another --result-dir"
             ) from error
         try:
             _lock(fd, directory)
@@ -84,7 +84,7 @@ class EvaluationRun:
             old, new = asdict(there.settings), asdict(settings)
             differ = [name for name in new if old[name] != new[name]]
             changed = ", ".join(f"{name} was {old[name]!r} and is {new[name]!r}" for name in differ)
-            raise ResultsError(
+            raise ConfigError(
                 f"{directory} holds results under other settings: {changed}",
                 hint="choose another --result-dir",
             )
@@ -153,10 +153,10 @@ def _lock(fd: int, directory: Path) -> None:
 def find_runs(root: Path) -> list[EvaluationRun]:
     """Every agent's directory at or below ``root``."""
     if not root.is_dir():
-        raise ResultsError(f"{root} is not a directory")
+        raise NoResults(f"{root} is not a directory", hint="name what operant eval --result-dir wrote")
     runs = [EvaluationRun.read(path.parent) for path in sorted(root.rglob(RUN))]
     if not runs:
-        raise ResultsError(
+        raise NoResults(
             f"{root} holds no results", hint="make some: operant eval --agent random --suite core"
         )
     return runs

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from operant.agents.checkpoint_files import read_tensors, write_tensors
-from operant.errors import CheckpointError
+from operant.errors import CheckpointError, NoCheckpoint
 
 __all__ = [
     "FINAL", "FORMAT", "global_random_state", "load_checkpoint", "newest_checkpoint",
@@ -62,7 +62,7 @@ def newest_checkpoint(directory: Path) -> Path:
     if final.is_file():
         named.append((int(load_checkpoint(final)["progress"]["step"]), final))
     if not named:
-        raise CheckpointError(
+        raise NoCheckpoint(
             f"{directory} has no checkpoint to go on from", hint="leave --resume out to start anew"
         )
     return max(named)[1]

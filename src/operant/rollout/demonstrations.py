@@ -23,7 +23,7 @@ import numpy.typing as npt
 from operant.actions.json_actions import from_json, to_json
 from operant.agents.base import Decision, PrivilegedAgent, TaskView
 from operant.agents.loop_detection import is_looping
-from operant.errors import AgentError, OperantError, ResultsError
+from operant.errors import AgentError, NoResults, OperantError, ResultsError
 from operant.rollout import layout
 from operant.rollout.episode import Episode, EpisodeResult, Step
 from operant.rollout.store import EpisodeWriter, find_episodes
@@ -232,7 +232,7 @@ def find_demonstrations(roots: Iterable[Path], known: Collection[Path] = ()) -> 
     found: dict[Path, None] = {}
     for root in roots:
         if not root.is_dir():
-            raise ResultsError(f"there are no demonstrations in {root}", hint="run operant demos collect")
+            raise NoResults(f"there are no demonstrations in {root}", hint="run operant demos collect")
         below = find_episodes(root)
         if not below and any(root.glob("*.npz")):
             raise ResultsError(

@@ -31,7 +31,7 @@ from operant.actions import render
 from operant.actions.json_actions import from_json, to_json
 from operant.agents.base import Usage
 from operant.atomic_files import write_atomically, write_problem
-from operant.errors import InvalidAction, ResultsError
+from operant.errors import InvalidAction, NoResults, ResultsError
 from operant.pictures.png import png_bytes
 from operant.rollout import layout
 from operant.rollout.commit import commit
@@ -347,7 +347,7 @@ def _read_header(directory: Path) -> dict[str, Any]:
         if "outcome" in header and header["outcome"] not in {outcome.value for outcome in Outcome}:
             raise ResultsError(f"{path}: {header['outcome']!r} is not an outcome")
         return header
-    raise ResultsError(
+    raise NoResults(
         f"{directory} holds no episode", hint=f"an episode is a directory with {layout.EPISODE} in it"
     )
 

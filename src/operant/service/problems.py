@@ -85,6 +85,7 @@ STATUS: dict[type[errors.OperantError], tuple[int, str]] = {
     errors.DesktopError: (503, "desktop_failed"),
     errors.SandboxUnavailable: (503, "sandbox_unavailable"),
     errors.MissingProgram: (503, "missing_program"),
+    errors.MissingDependency: (503, "missing_package"),
     errors.ResultsError: (503, "storage_failed"),
 }
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from operant.errors import CheckpointError, ConfigError
+from operant.errors import ConfigError
 
 __all__ = ["DEFAULT_AGENT", "check_new_run", "check_writable", "first_weights"]
 
@@ -42,7 +42,7 @@ def check_writable(directory: Path, setting: str) -> None:
 def check_new_run(save_dir: Path) -> None:
     """That no checkpoints of another run lie there, to be mixed with ours."""
     if save_dir.is_dir() and any(save_dir.glob("*.pt")):
-        raise CheckpointError(
+        raise ConfigError(
             f"{save_dir} holds the checkpoints of another run",
             hint="go on with it by --resume, or choose another --save-dir",
         )

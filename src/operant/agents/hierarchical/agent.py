@@ -18,7 +18,7 @@ from operant.agents.batched import BatchedAgent
 from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.agents.loop_detection import is_looping
 from operant.agents.trainable import Sampled
-from operant.errors import CheckpointError
+from operant.errors import NoCheckpoint
 from operant.types import Action, Observation
 
 __all__ = ["DEFAULT", "HierarchicalAgent"]
@@ -107,7 +107,7 @@ def _load(path: Path, device: str) -> HierarchicalPolicy:
         key = (str(path.resolve()), path.stat().st_mtime_ns, device)
     except OSError as error:
         hint = "train one: operant train hierarchical" if path == DEFAULT else None
-        raise CheckpointError(f"there is no checkpoint {path}", hint=hint) from error
+        raise NoCheckpoint(f"there is no checkpoint {path}", hint=hint) from error
     with _loading:
         if key not in _loaded:
             _loaded[key] = HierarchicalPolicy.from_checkpoint(path, device=device)

@@ -17,7 +17,14 @@ from loguru import logger
 
 from operant.agents.registry import agent_factory, agent_names, checked_device
 from operant.config.prices import PriceTable
-from operant.errors import AgentError, BadCheckpoint, OperantError, UnknownAgent, UnknownModel
+from operant.errors import (
+    AgentError,
+    BadCheckpoint,
+    MissingDependency,
+    OperantError,
+    UnknownAgent,
+    UnknownModel,
+)
 from operant.service.inference.predictor import AgentPredictor, Predictor
 
 __all__ = ["Model", "Models"]
@@ -86,15 +93,14 @@ class Models:
     def _load_first(self) -> Predictor:
         try:
             return self._factory(self._find(self._first))
-        except UnknownAgent as error:
-            if self._chosen or not isinstance(error.__cause__, ImportError):
+        except MissingDependency as error:
+            if self._chosen:
                 raise
             logger.warning(
-                "{} can't be loaded here ({}), so {} answers, which knows nothing; "
-                'pip install "operant[learn]", or choose another with --agent',
-                self._first,
-                error.__cause__,
+                "{}; {} answers instead, which knows nothing; {}, or choose another with --agent",
+                error.message,
                 STAND_IN,
+                error.hint,
             )
             return self._factory(self._find(STAND_IN))
 
@@ -158,7 +164,7 @@ class Models:
             return self._limited(
                 AgentPredictor(model.name, agent_factory(agent, device=self._device), self._checkpoint_agent)
             )
-        except UnknownAgent:
+        except (MissingDependency, UnknownAgent):
             raise
         except AgentError as error:
             raise BadCheckpoint(f"{model.name} is no checkpoint: {error.message}", hint=error.hint) from error

@@ -12,7 +12,7 @@ import yaml
 
 from operant.atomic_files import is_full_disk, write_atomically, write_problem
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.errors import CheckpointError, ConfigError, NoSpaceLeft
+from operant.errors import ConfigError, NoCheckpoint, NoSpaceLeft
 from operant.train.preflight import check_writable
 
 __all__ = ["CHECKPOINTS", "DEMONSTRATIONS", "claim", "hold", "saved_so_far"]
@@ -29,7 +29,7 @@ def claim(directory: Path, config: VLMTrainingConfig, *, resume: bool) -> None:
     if begun and not resume:
         raise ConfigError(f"{directory} holds a run already", hint="say --resume, or choose another")
     if resume and not begun and not (directory / CONFIG).exists():
-        raise CheckpointError(f"{directory} has nothing to go on from", hint="leave --resume out")
+        raise NoCheckpoint(f"{directory} has nothing to go on from", hint="leave --resume out")
     written = config.model_dump(mode="json")
     if config.desktop.chosen_profile is None:
         del written["desktop"]["profile"]  # tasks name it, and would not if the file did
