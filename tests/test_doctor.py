@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,23 +13,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import tomllib
 
+from operant.apps import load_app
 from operant.cli import main
-from operant.doctor import Check, CheckStatus, Machine, can_run, examine
-from operant.doctor.checks import GB, MB
+from operant.doctor import Check, CheckStatus, Machine, ThisMachine, can_run, commands_of, examine, run_fixes
+from operant.doctor.checks import APPLICATIONS, GB, MB
 from operant.doctor.machine import CommandResult
+from operant.tasks.suites import load_suite, suite_names
 
 PROGRAMS = (
     *("bwrap", "Xvfb", "xkbcomp", "openbox", "dbus-daemon", "xclip", "python3", "apt-get"),
-    *("mousepad", "galculator", "xterm", "pcmanfm", "lxpanel", "mate-calc"),
+    *(program for program, _, _ in APPLICATIONS),
 )
 REQUIREMENTS = (
     "numpy>=1.26",
     "xcffib>=1.5; sys_platform == 'linux'",
     "pyautogui>=0.9; sys_platform != 'linux'",
     "torch>=2.6; extra == 'vlm'",
+    "operant[remote]; extra == 'vlm'",
+    "httpx>=0.27; extra == 'remote'",
     "pytest>=8; extra == 'dev'",
 )
+
+
+PACKAGES = {"operant": "0.1", "pip": "26.0", "numpy": "2.0", "xcffib": "1.13"}
 
 
 @dataclass
@@ -37,6 +47,7 @@ class Invented:
     system: str = "linux"
     python: tuple[int, int, int] = (3, 11, 2)
     executable: str = "/venv/bin/python"
+    checkout: str | None = "/src/operant"
     is_root: bool = False
     temporary: str = "/tmp"
     open_files: int = 4096
@@ -47,7 +58,7 @@ class Invented:
     files: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     answers: dict[str, CommandResult] = field(default_factory=dict)
-    packages: dict[str, str] = field(default_factory=lambda: {"numpy": "2.0", "xcffib": "1.13"})
+    packages: dict[str, str] = field(default_factory=lambda: dict(PACKAGES))
     required: Sequence[str] = REQUIREMENTS
     ran: list[tuple[Sequence[str], bool]] = field(default_factory=list)
 
@@ -92,6 +103,8 @@ def test_a_healthy_machine_can_run_desktops() -> None:
         "live screen",
         "gpu",
         "extra vlm",
+        "extra remote",
+        "extra dev",
     }
 
 
@@ -116,12 +129,13 @@ def test_a_missing_part_of_a_desktop_stops_it(program: str, fix: str) -> None:
     assert not can_run(examine(machine))
 
 
-@pytest.mark.parametrize("program", ["mousepad", "galculator", "xterm", "pcmanfm", "lxpanel", "mate-calc"])
-def test_a_missing_application_does_not(program: str) -> None:
+@pytest.mark.parametrize(("program", "package", "user"), APPLICATIONS)
+def test_a_missing_application_does_not(program: str, package: str, user: str) -> None:
     machine = Invented()
     machine.programs.remove(program)
     check = look(machine, program)
-    assert (check.status, check.fix) == (CheckStatus.MISSING, f"sudo apt-get install -y {program}")
+    assert (check.status, check.fix) == (CheckStatus.MISSING, f"sudo apt-get install -y {package}")
+    assert check.detail == f"not found; for {user}"
     assert can_run(examine(machine))
 
 
@@ -224,14 +238,31 @@ def change(**values: object) -> Callable[[Invented], None]:
         (change(room={"/dev/shm": GB, "/tmp": 10 * MB}), "temporary files", CheckStatus.MISSING, "TMPDIR"),
         (change(room={"/dev/shm": GB, "/tmp": 500 * MB}), "temporary files", CheckStatus.WARN, "TMPDIR"),
         (change(open_files=256), "open files", CheckStatus.WARN, "ulimit -n 4096"),
-        (change(packages={"xcffib": "1.13"}), "numpy", CheckStatus.MISSING, "-m pip install -e ."),
         (
-            change(packages={"numpy": "1.20", "xcffib": "1.13"}),
+            change(packages={**PACKAGES, "numpy": "1.20"}),
             "numpy",
             CheckStatus.MISSING,
-            "-m pip install -e .",
+            "-m pip install -e /src/operant -c",
         ),
-        (change(required=()), "packages", CheckStatus.WARN, "-m pip install -e ."),
+        (
+            change(packages={**PACKAGES, "numpy": "1.20"}, checkout=None),
+            "numpy",
+            CheckStatus.MISSING,
+            "/venv/bin/python -m pip install operant",
+        ),
+        (
+            change(packages={"xcffib": "1.13"}, programs={*PROGRAMS, "uv"}),
+            "numpy",
+            CheckStatus.MISSING,
+            "uv pip install --python /venv/bin/python -e /src/operant",
+        ),
+        (
+            change(packages={"xcffib": "1.13"}),
+            "numpy",
+            CheckStatus.MISSING,
+            "/venv/bin/python -m ensurepip && /venv/bin/python -m pip install -e",
+        ),
+        (change(required=()), "operant", CheckStatus.WARN, "-m pip install -e /src/operant"),
         (change(variables={"DISPLAY": ":7"}), "live screen", CheckStatus.WARN, "unset DISPLAY"),
     ],
 )
@@ -271,8 +302,116 @@ def test_an_extra_is_there_when_all_of_its_packages_are() -> None:
     machine = Invented()
     missing = look(machine, "extra vlm")
     assert (missing.status, missing.required) == (CheckStatus.MISSING, False)
+    assert missing.detail == "torch is not installed; httpx is not installed; for vision-language models"
     machine.packages["torch"] = "2.13.0+cpu"
+    assert look(machine, "extra vlm").status is CheckStatus.MISSING  # it holds the extra remote
+    machine.packages["httpx"] = "0.28"
     assert look(machine, "extra vlm").status is CheckStatus.OK
+
+
+def test_a_wheel_is_told_from_a_checkout() -> None:
+    assert look(Invented(), "operant").detail == "0.1, a checkout at /src/operant"
+    wheel = Invented(checkout=None)
+    assert look(wheel, "operant").detail == "0.1, an installed package"
+    assert look(wheel, "extra vlm").fix == "/venv/bin/python -m pip install 'operant[vlm]'"
+    assert "extra dev" not in {check.name for check in examine(wheel)}  # for work on Operant itself
+    assert ThisMachine().checkout == str(Path(__file__).parents[1])
+
+
+def test_there_is_a_row_for_every_extra_and_for_every_application_of_a_suite() -> None:
+    rows = {check.name for check in examine(ThisMachine())}
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert {f"extra {extra}" for extra in project["optional-dependencies"]} <= rows
+    for suite in suite_names():
+        apps = {app for template in load_suite(suite) for app in template.apps}
+        needed = {load_app({"panel": "lxpanel"}.get(app, app)) for app in apps}
+        assert {app.command[0] for app in needed} <= rows, suite
+        packages = {package for app in needed for package in app.packages}
+        known = {package for _, package, _ in APPLICATIONS} | {"openbox"}
+        assert packages <= known, suite
+
+
+# --fix.
+
+
+def test_fixes_are_run_once_each_and_debian_packages_in_one_go() -> None:
+    machine = Invented(paths={"/tmp"})
+    machine.programs -= {"bwrap", "xclip", "mousepad"}
+    machine.packages.pop("numpy")
+    assert commands_of(examine(machine)) == [
+        "sudo apt-get update",
+        "sudo apt-get install -y bubblewrap at-spi2-core xclip mousepad",
+        "sudo mkdir -p /dev/shm",
+        "sudo mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
+        "/venv/bin/python -m pip install -e /src/operant -c /src/operant/requirements/constraints.txt",
+        *(
+            f"/venv/bin/python -m pip install -e '/src/operant[{extra}]' "
+            "-c /src/operant/requirements/constraints.txt"
+            for extra in ("vlm", "remote", "dev")
+        ),
+    ]
+    assert commands_of(examine(Invented(room={"/dev/shm": GB, "/tmp": 10 * MB}))) == [
+        command for command in commands_of(examine(Invented())) if "TMPDIR" not in command
+    ]  # what only the user's own shell can do is not run
+
+
+def test_fix_runs_what_is_printed_and_looks_again(tmp_path: Path) -> None:
+    """A real run; ``apt-get`` is a script that says what it was asked, and installs xclip."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("bwrap", "Xvfb", "python3", "sh", "touch", "chmod"):
+        (programs / name).symlink_to(shutil.which(name) or f"/usr/bin/{name}")
+    apt = programs / "apt-get"
+    apt.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n'
+        f'case "$1" in install) touch {programs}/xclip; chmod +x {programs}/xclip;; esac\n'
+    )
+    apt.chmod(0o755)
+
+    def doctor(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "operant", "doctor", *args],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PATH": str(programs), "NO_COLOR": "1"},
+            timeout=60,
+        )
+
+    before = doctor("xclip")
+    assert before.returncode == 1
+    assert "apt-get install -y xclip" in before.stdout
+    assert not (tmp_path / "asked").exists()
+    sudo = programs / "sudo"
+    sudo.write_text('#!/bin/sh\nexec "$@"\n')
+    sudo.chmod(0o755)
+    fixed = doctor("xclip", "--fix")
+    assert fixed.returncode == 0, fixed.stderr
+    assert (tmp_path / "asked").read_text() == "update\ninstall -y xclip\n"
+    assert "apt-get install -y xclip" in fixed.stderr
+    assert fixed.stdout.startswith("ok ")
+    again = doctor("xclip", "--fix")
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_a_fix_that_fails_is_told_and_the_others_are_run() -> None:
+    said: list[str] = []
+    ran: list[Sequence[str]] = []
+
+    def run(command: Sequence[str]) -> int:
+        ran.append(command)
+        return 3 if command[0] == "a" else 0
+
+    assert run_fixes(["a 'b c'", "d"], said.append, run) == 1
+    assert ran == [["a", "b c"], ["d"]]
+    assert said == ["$ a 'b c'", "it ended with code 3", "$ d"]
+
+
+def test_an_unknown_row_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["doctor", "xclap"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == "error: the doctor has no row 'xclap'\nhint: did you mean 'xclip'?\n"
 
 
 def test_what_the_doctor_asks_for_is_what_set_up_installs() -> None:

@@ -5,37 +5,63 @@ Prints what ``operant.doctor`` finds; knows no check by name.
 
 from __future__ import annotations
 
+import difflib
 import json
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from operant.doctor import Check, CheckStatus, ThisMachine, can_run, examine
+from operant.doctor import Check, CheckStatus, ThisMachine, can_run, commands_of, examine, run_fixes
+from operant.errors import ConfigError
 
 app = typer.Typer()
 
 
 @app.command()
 def doctor(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Only these rows: xclip, 'extra vlm' ...", show_default="all"
+        ),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Run the commands that are printed as fixes, then look again.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help='Print {"ok": ..., "checks": [...]} for scripts.')
     ] = False,
 ) -> None:
     """Check every prerequisite and print the command that fixes each missing one.
 
-    Exit code 1 if a sandboxed desktop can't run on this machine.
+    Exit code 1 if a sandboxed desktop can't run on this machine, or if one of the rows that were named is missing.
     """
-    checks = examine(ThisMachine())
-    ok = can_run(checks)
+    checks = _chosen(examine(ThisMachine()), names)
+    if fix and (commands := commands_of(checks)):
+        run_fixes(commands, lambda line: typer.echo(line, err=True))
+        checks = _chosen(examine(ThisMachine()), names)
+    ok = not any(check.status is CheckStatus.MISSING for check in checks) if names else can_run(checks)
     if as_json:
         typer.echo(json.dumps({"ok": ok, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        _show(checks, ok)
+        _show(checks, ok, whole=not names)
     raise typer.Exit(0 if ok else 1)
 
 
-def _show(checks: list[Check], ok: bool) -> None:
+def _chosen(checks: list[Check], names: list[str] | None) -> list[Check]:
+    if not names:
+        return checks
+    known = {check.name for check in checks}
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"rows: {', '.join(sorted(known))}"
+            raise ConfigError(f"the doctor has no row {name!r}", hint=hint)
+    return [check for check in checks if check.name in names]
+
+
+def _show(checks: list[Check], ok: bool, *, whole: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -48,6 +74,8 @@ def _show(checks: list[Check], ok: bool) -> None:
         console.print(line, soft_wrap=True)
         if check.fix and check.status is not CheckStatus.OK:
             console.print(Text.assemble(" " * (width + 11), ("fix: ", "bold"), check.fix), soft_wrap=True)
+    if not whole:
+        return
     console.print()
     if ok:
         console.print(Text("Desktops can run on this machine.", "green"))

@@ -4,7 +4,19 @@
 works where the rest does not.
 """
 
-from operant.doctor.checks import Check, CheckStatus, can_run, examine
+from operant.doctor.check import Check, CheckStatus, Command
+from operant.doctor.checks import can_run, examine
+from operant.doctor.fixes import commands_of, run_fixes
 from operant.doctor.machine import Machine, ThisMachine
 
-__all__ = ["Check", "CheckStatus", "Machine", "ThisMachine", "can_run", "examine"]
+__all__ = [
+    "Check",
+    "CheckStatus",
+    "Command",
+    "Machine",
+    "ThisMachine",
+    "can_run",
+    "commands_of",
+    "examine",
+    "run_fixes",
+]

@@ -6,36 +6,17 @@ sandboxed desktop starts; the rest say what else would work.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
 
+from operant.doctor.check import Check, CheckStatus
+from operant.doctor.fixes import as_root, install_package
 from operant.doctor.machine import Machine
+from operant.doctor.packages import check_packages
 
-__all__ = ["Check", "CheckStatus", "can_run", "examine"]
+__all__ = ["can_run", "examine"]
 
 MB = 1 << 20
 GB = 1 << 30
-
-
-class CheckStatus(str, Enum):
-    """Found, not found, or found but poor."""
-
-    OK = "ok"
-    WARN = "warn"
-    MISSING = "missing"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One prerequisite. ``fix`` is a command to type, or a sentence where no command does it."""
-
-    name: str
-    status: CheckStatus
-    detail: str
-    fix: str | None = None
-    required: bool = True
 
 
 def examine(machine: Machine) -> list[Check]:
@@ -47,9 +28,7 @@ def examine(machine: Machine) -> list[Check]:
         checks += [_shared_memory(machine), _temporary(machine), _open_files(machine)]
         checks += _applications(machine)
         checks += [_display(machine)]
-    checks += _packages(machine)
-    checks += [_gpu(machine)]
-    checks += _extras(machine)
+    checks += check_packages(machine)
     return checks
 
 
@@ -76,7 +55,9 @@ def _python(machine: Machine) -> Check:
     version = ".".join(map(str, machine.python))
     if machine.python >= (3, 10):
         return Check("python", CheckStatus.OK, f"{version} at {machine.executable}")
-    fix = "make clean && make venv PYTHON=/path/to/python3.10-or-newer"
+    fix = "install Operant with a newer Python"
+    if machine.checkout:
+        fix = "make clean && make venv PYTHON=/path/to/python3.10-or-newer"
     return Check("python", CheckStatus.MISSING, f"{version}; 3.10 or newer is needed", fix)
 
 
@@ -96,7 +77,24 @@ _PARTS: Sequence[tuple[str, Sequence[str], str, str]] = (
     ("xclip", (), "xclip", "reads and writes the clipboard"),
 )
 
-_APPLICATIONS = ("mousepad", "galculator", "xterm", "pcmanfm", "lxpanel", "mate-calc")
+# What suites need beside that: program, Debian package, who needs it. Tests compare it with the suites.
+APPLICATIONS: Sequence[tuple[str, str, str]] = (
+    ("lxpanel", "lxpanel", "full desktops"),
+    ("mate-calc", "mate-calc", "full desktops and the suite launch"),
+    ("pcmanfm", "pcmanfm", "full desktops and the suites core and launch"),
+    ("mousepad", "mousepad", "the demo and the suites core and launch"),
+    ("galculator", "galculator", "the suites clicks, core and launch"),
+    ("xterm", "xterm", "the suites clicks, core and launch"),
+    ("chromium", "chromium", "the suites core, data_entry and launch"),
+    ("atril", "atril", "the suites core and launch"),
+    ("pdftotext", "poppler-utils", "criteria that read PDF files, in the suite core"),
+    ("viewnior", "viewnior", "the suites core and launch"),
+    ("ristretto", "ristretto", "the suite launch"),
+    ("xarchiver", "xarchiver", "the suites core and launch"),
+    ("zip", "zip", "xarchiver, to pack"),
+    ("unzip", "unzip", "xarchiver, to unpack"),
+    ("lxappearance", "lxappearance", "the suites core and launch"),
+)
 
 
 def _programs(machine: Machine) -> Iterator[Check]:
@@ -105,18 +103,19 @@ def _programs(machine: Machine) -> Iterator[Check]:
         if found:
             yield Check(name, CheckStatus.OK, found)
         else:
-            yield Check(name, CheckStatus.MISSING, f"not found; it {purpose}", _install(machine, package))
+            yield Check(
+                name, CheckStatus.MISSING, f"not found; it {purpose}", install_package(machine, package)
+            )
 
 
 def _applications(machine: Machine) -> Iterator[Check]:
-    for name in _APPLICATIONS:
+    for name, package, user in APPLICATIONS:
         found = machine.which(name)
         if found:
             yield Check(name, CheckStatus.OK, found, required=False)
         else:
-            user = "full desktops" if name == "lxpanel" else "only tasks that use it"
-            detail = f"not found; {user} need it"
-            yield Check(name, CheckStatus.MISSING, detail, _install(machine, name), required=False)
+            detail = f"not found; for {user}"
+            yield Check(name, CheckStatus.MISSING, detail, install_package(machine, package), required=False)
 
 
 def _desktop_python(machine: Machine) -> Check:
@@ -130,7 +129,7 @@ def _desktop_python(machine: Machine) -> Check:
             return Check(name, CheckStatus.OK, f"{answer.output} at {python}")
         tried.append(f"{python}: {_last_line(answer.output) or 'failed'}")
     detail = "no Python 3.9 or newer for the supervisor inside a desktop (" + "; ".join(tried) + ")"
-    return Check(name, CheckStatus.MISSING, detail, _install(machine, "python3"))
+    return Check(name, CheckStatus.MISSING, detail, install_package(machine, "python3"))
 
 
 _SANDBOX_PROBE = (
@@ -160,14 +159,16 @@ def _namespaces(machine: Machine) -> Check:
     name = "user namespaces"
     bwrap = machine.which("bwrap")
     if bwrap is None:
-        return Check(name, CheckStatus.WARN, "not tried: bwrap is missing", _install(machine, "bubblewrap"))
+        return Check(
+            name, CheckStatus.WARN, "not tried: bwrap is missing", install_package(machine, "bubblewrap")
+        )
     answer = machine.run([bwrap, *_SANDBOX_PROBE], as_desktop=True)
     if answer.ok:
         return Check(name, CheckStatus.OK, "a sandbox was built and left")
     said = _last_line(answer.output) or f"bwrap ended with code {answer.code}"
     for path, forbidding, command in _SWITCHES:
         if machine.read(path) == forbidding:
-            return Check(name, CheckStatus.MISSING, said, _as_root(machine, command))
+            return Check(name, CheckStatus.MISSING, said, as_root(machine, command))
     # A container that hides parts of /proc keeps every process in it from mounting its own.
     if _in_container(machine) or "mount proc" in said:
         return Check(name, CheckStatus.MISSING, said, _CONTAINER_FIX)
@@ -178,17 +179,17 @@ def _namespaces(machine: Machine) -> Check:
 def _shared_memory(machine: Machine) -> Check:
     name, path = "shared memory", "/dev/shm"
     if not machine.exists(path):
-        command = f"mkdir -p {path} && {_as_root(machine, f'mount -t tmpfs -o mode=1777 tmpfs {path}')}"
-        return Check(name, CheckStatus.MISSING, f"{path} does not exist", _as_root(machine, command))
+        steps = (f"mkdir -p {path}", f"mount -t tmpfs -o mode=1777 tmpfs {path}")
+        return Check(name, CheckStatus.MISSING, f"{path} does not exist", as_root(machine, *steps))
     if not machine.writable(path):
         return Check(
-            name, CheckStatus.MISSING, f"{path} is not writable", _as_root(machine, f"chmod 1777 {path}")
+            name, CheckStatus.MISSING, f"{path} is not writable", as_root(machine, f"chmod 1777 {path}")
         )
     free = machine.free(path)
     detail = f"{_size(free)} free in {path}"
     if free >= 256 * MB:
         return Check(name, CheckStatus.OK, detail)
-    fix = _as_root(machine, f"mount -o remount,size=1G {path}")
+    fix: str = as_root(machine, f"mount -o remount,size=1G {path}")
     if _in_container(machine):
         fix = "restart the container with --shm-size=1g"
     return Check(name, CheckStatus.WARN, f"{detail}; many desktops want 256 MB or more", fix)
@@ -227,98 +228,6 @@ def _display(machine: Machine) -> Check:
         detail = f"DISPLAY is {display}, but no X server listens there"
         return Check(name, CheckStatus.WARN, detail, "unset DISPLAY", required=False)
     return Check(name, CheckStatus.OK, f"DISPLAY is {display}", required=False)
-
-
-# Python packages: the metadata of the installed Operant says which.
-
-
-def _packages(machine: Machine) -> Iterator[Check]:
-    requirements = machine.requirements()
-    if not requirements:
-        detail = "Operant runs from its source, not installed: its packages can't be checked"
-        fix = f"{shlex.quote(machine.executable)} -m pip install -e . -c requirements/constraints.txt"
-        yield Check("packages", CheckStatus.WARN, detail, fix)
-    for name, found, problem in _required(machine, requirements, extra=""):
-        if problem is None:
-            yield Check(name, CheckStatus.OK, found)
-        else:
-            yield Check(name, CheckStatus.MISSING, problem, _pip(machine, "."))
-
-
-def _extras(machine: Machine) -> Iterator[Check]:
-    for extra in ("vlm", "cluster"):
-        wanted = list(_required(machine, machine.requirements(), extra=extra))
-        if not wanted:
-            continue
-        problems = [f"{name} {problem}" for name, _, problem in wanted if problem is not None]
-        if problems:
-            fix = _pip(machine, f".[{extra}]")
-            yield Check(f"extra {extra}", CheckStatus.MISSING, "; ".join(problems), fix, required=False)
-        else:
-            found = ", ".join(f"{name} {version}" for name, version, _ in wanted)
-            yield Check(f"extra {extra}", CheckStatus.OK, found, required=False)
-
-
-def _required(
-    machine: Machine, requirements: Sequence[str], *, extra: str
-) -> Iterator[tuple[str, str, str | None]]:
-    """(name, installed version, problem) of what Operant itself or one of its extras requires."""
-    from packaging.requirements import Requirement
-
-    for line in requirements:
-        requirement = Requirement(line)
-        marker = requirement.marker
-        if marker is None:
-            applies = not extra
-        else:
-            applies = marker.evaluate({"extra": extra})
-            if extra and marker.evaluate({"extra": ""}):
-                applies = False
-        if not applies:
-            continue
-        version = machine.package(requirement.name)
-        if version is None:
-            yield requirement.name, "", "is not installed"
-        elif not requirement.specifier.contains(version, prereleases=True):
-            yield requirement.name, version, f"{version} is installed, {requirement.specifier} is needed"
-        else:
-            yield requirement.name, version, None
-
-
-def _gpu(machine: Machine) -> Check:
-    torch = machine.package("torch")
-    smi = machine.which("nvidia-smi")
-    cards = []
-    if smi:
-        answer = machine.run([smi, "--query-gpu=name", "--format=csv,noheader"])
-        cards = answer.output.splitlines() if answer.ok else []
-    if not cards:
-        detail = "no NVIDIA GPU found; networks run on the CPU"
-        return Check("gpu", CheckStatus.MISSING, detail, required=False)
-    detail = ", ".join(cards)
-    if torch is not None and torch.endswith("+cpu"):
-        fix = "make venv TORCH=torch TORCH_INDEX=<the CUDA index of pytorch.org for your driver>"
-        detail += f"; but torch {torch} can't use it"
-        return Check("gpu", CheckStatus.WARN, detail, fix, required=False)
-    return Check("gpu", CheckStatus.OK, detail, required=False)
-
-
-# Words and commands.
-
-
-def _install(machine: Machine, package: str) -> str:
-    if machine.which("apt-get"):
-        return _as_root(machine, f"apt-get install -y {package}")
-    return f"install what Debian calls {package} with this system's package manager"
-
-
-def _pip(machine: Machine, target: str) -> str:
-    python = shlex.quote(machine.executable)
-    return f"{python} -m pip install -e {shlex.quote(target)} -c requirements/constraints.txt"
-
-
-def _as_root(machine: Machine, command: str) -> str:
-    return command if machine.is_root else f"sudo {command}"
 
 
 def _in_container(machine: Machine) -> bool:

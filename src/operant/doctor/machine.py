@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 __all__ = ["NOBODY", "CommandResult", "Machine", "ThisMachine"]
@@ -49,6 +50,10 @@ class Machine(Protocol):
     @property
     def executable(self) -> str:
         """The Python that Operant runs on."""
+
+    @property
+    def checkout(self) -> str | None:
+        """The repository that Operant runs from; None if it is an installed package."""
 
     @property
     def is_root(self) -> bool: ...
@@ -99,6 +104,12 @@ class ThisMachine:
     @property
     def executable(self) -> str:
         return sys.executable
+
+    @property
+    def checkout(self) -> str | None:
+        root = Path(__file__).resolve().parents[3]
+        ours = (root / "pyproject.toml").is_file() and (root / "src" / "operant").is_dir()
+        return str(root) if ours else None
 
     @property
     def is_root(self) -> bool:
