@@ -32,6 +32,9 @@ SECONDS = {"learning": 30.0, "slow": 10.0, "browser": 3.0, "x11": 0.5}
 # Shells start background jobs with Ctrl-C ignored, which children would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# What commands make lies in the current directory of a test, not in the home of the user who runs the tests.
+os.environ["OPERANT_DATA_DIR"] = "."
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the processors: torch (and what tests start) calculates on one thread each.
     os.environ.setdefault("OMP_NUM_THREADS", "1")

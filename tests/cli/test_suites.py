@@ -137,6 +137,25 @@ def test_oracles_that_are_missing_are_named_before_desktops_start(
     assert "1 of 2 tasks have no oracle to learn from: own/just-look-v1" in err
 
 
+@pytest.mark.parametrize("verb", [("eval", "--agent", "oracle"), ("tasks", "check")])
+def test_the_oracle_is_not_played_on_tasks_without_one(
+    operant: Call, here: Path, verb: tuple[str, ...]
+) -> None:
+    _, err = operant(*verb, "--suite", "own.yaml", code=2)
+    assert "1 of 2 tasks have no oracle to play: own/just-look-v1" in err
+    assert "hint: give them one" in err
+    assert not (here / "results").exists()
+
+
+def test_a_module_with_a_blank_that_nothing_fills_is_refused(operant: Call) -> None:
+    class Blank(FAKE_TEMPLATES[0].__class__):  # type: ignore[misc]
+        instructions = (*FAKE_TEMPLATES[0].instructions, "hi {who}")
+
+    sys.modules["pretend_here"].TEMPLATES = [Blank]  # type: ignore[attr-defined]
+    _, err = operant("tasks", "list", "--suite", "pretend_here:TEMPLATES", code=2)
+    assert "the instruction 'hi {who}' has a blank that no parameter fills" in err
+
+
 def test_a_run_learns_on_a_suite_of_a_module(
     operant: Call, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,12 +6,13 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loguru import logger
 
 from operant.agents.base import Agent
 from operant.agents.oracle import OracleAgent
@@ -309,14 +310,29 @@ def test_a_plan_has_every_template_for_every_seed() -> None:
     assert len({Asked.of(task).draw_seed for task in plan}) == 12
 
 
-def test_tasks_without_seeds_are_played_once_for_each() -> None:
+def test_a_task_in_which_nothing_is_drawn_counts_once_with_a_warning(log: list[str]) -> None:
     class NoBlanks:
         difficulty = Difficulty.EASY
 
         def instance(self, seed: int, split: str) -> Task:
-            return replace(FAKE_TEMPLATES[0].instance(0), seed=None, split=None)
+            return replace(FAKE_TEMPLATES[0].instance(0), id="fake/no-blanks-v1", seed=None, split=None)
 
-    assert [one.seed for one in plan_episodes([NoBlanks()], range(3))] == [0, 1, 2]
+    plan = plan_episodes([FAKE_TEMPLATES[0], NoBlanks(), FAKE_TEMPLATES[1]], range(3))
+    assert [one.seed for one in plan] == [0, 0, 0, 1, 1, 2, 2]
+    assert [one.seed for one in plan if one.id == "fake/no-blanks-v1"] == [0]
+    (said,) = log
+    assert "fake/no-blanks-v1: nothing is drawn in it, so its 3 episodes are the same" in said
+    plan_episodes([NoBlanks()], [0])
+    assert len(log) == 1
+
+
+@pytest.fixture
+def log() -> Iterator[list[str]]:
+    """Warnings of this test."""
+    said: list[str] = []
+    sink = logger.add(said.append, level="WARNING")
+    yield said
+    logger.remove(sink)
 
 
 def test_a_plan_without_tasks_is_an_error() -> None:

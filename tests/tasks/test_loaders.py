@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,9 +127,46 @@ def test_a_profile_that_is_not_there(written):
 
 
 def test_braces_are_braces_without_parameters(written):
-    (task,) = load_tasks(written({**SEED, "instruction": "Write {x}"}))
+    text = 'a {color: red} {"b": 1} {} ${HOME}'
+    setup = [{"write_file": {"path": "a.css", "text": text}}]
+    (task,) = load_tasks(written({**SEED, "instruction": "Write {{x}}", "setup": setup}))
     assert task.instruction == "Write {x}"
+    assert task.setup == (WriteFile(path="a.css", text=text),)
     assert (task.seed, task.split) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "where"),
+    [
+        ({"instruction": "hi {who}"}, "instruction"),
+        ({"setup": [{"write_file": {"path": "{who}", "text": "a"}}]}, "setup[0].write_file.path"),
+        ({"success_criteria": {"file_exists": "{who}"}}, "success_criteria.file_exists"),
+        ({"oracle": [{"type": "{who}"}]}, "oracle[0].type"),
+    ],
+)
+def test_a_blank_without_a_parameter_is_an_error(written, field, where):
+    with pytest.raises(TaskError, match=r"no parameter fills the blank '\{who\}'") as caught:
+        load_tasks(written({**SEED, **field}))
+    assert where in caught.value.message
+    assert "{{who}}" in caught.value.hint
+
+
+def test_every_phrasing_is_checked_when_a_file_is_loaded(written):
+    phrasings = [*(f"Write {{word}} {number}" for number in range(30)), "Write {wrod}"]
+    entry = {name: value for name, value in SEED.items() if name != "instruction"}
+    with pytest.raises(TaskError, match=r"\{wrod\}"):
+        load_tasks(written({**entry, "instructions": phrasings, "parameters": {"word": {"word": "nouns"}}}))
+
+
+def test_a_program_that_is_not_installed_is_answered_with_those_that_are(written, monkeypatch):
+    there = ("xterm", "mousepad")
+    monkeypatch.setattr(
+        shutil, "which", lambda name, path=None: f"/usr/bin/{name}" if name in there else None
+    )
+    for command, hint in (("nosuch", "installed here: mousepad, xterm"), ("xtrem", "did you mean 'xterm'?")):
+        with pytest.raises(TaskError, match="no such program is installed") as caught:
+            load_tasks(written({**SEED, "setup": [{"launch": {"command": [command]}}]}))
+        assert caught.value.hint == hint
 
 
 # Blanks.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from operant.cli.data_flags import DATA_DIR
 from operant.errors import UnknownApplication
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def check(
         list[str], typer.Argument(help="An application's name, or any command with its arguments.")
     ],
     picture: Annotated[
-        Path | None, typer.Option(help="Where the picture goes; out/apps/NAME.png unless given.")
+        Path | None,
+        typer.Option(help="Where the picture goes.", show_default=f"{DATA_DIR}/pictures/NAME.png"),
     ] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until its window must be there.")] = 20.0,
     network: Annotated[bool, typer.Option(help="Whether it reaches the machine's network.")] = False,
@@ -80,7 +82,9 @@ def check(
     Exit code 0 if an agent can use it, 1 if it can't, 2 if there is no such program.
     """
     report = _check(command, timeout, network)
-    saved = _save(report, picture or Path("out/apps") / f"{Path(command[0]).name}.png")
+    from operant.config.places import place
+
+    saved = _save(report, picture or place("pictures") / f"{Path(command[0]).name}.png")
     if as_json:
         typer.echo(json.dumps({**report.as_json(), "picture": str(saved) if saved else None}, indent=2))
     else:
@@ -94,11 +98,14 @@ def survey(
         Path, typer.Argument(help="A file with one command a line; # begins a comment.", exists=True)
     ],
     out: Annotated[Path | None, typer.Option(help="Write the results to this JSON file.")] = None,
-    pictures: Annotated[Path, typer.Option(help="Directory for the pictures.")] = Path("out/apps"),
+    pictures: Annotated[
+        Path | None, typer.Option(help="Directory for the pictures.", show_default=f"{DATA_DIR}/pictures")
+    ] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until a window must be there.")] = 40.0,
 ) -> None:
     """Check every command of a file, and print a table as Markdown."""
     from operant.bench.record import provenance, write_json
+    from operant.config.places import place
 
     origin = provenance()
     results: list[dict[str, Any]] = []
@@ -112,7 +119,10 @@ def survey(
         except UnknownApplication:
             typer.echo(f"{shlex.join(command)}: not installed", err=True)
             continue
-        _save(report, pictures / f"{'-'.join(word.strip('-') for word in command[:2])}.png")
+        _save(
+            report,
+            (pictures or place("pictures")) / f"{'-'.join(word.strip('-') for word in command[:2])}.png",
+        )
         results.append(report.as_json())
         typer.echo(_row(report))
     if out is not None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from operant.cli.data_flags import DATA_DIR
+
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
 
@@ -26,7 +28,10 @@ REQUEST, RESULT = "Open calculator and compute 15 + 27", "42"
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Where the moving picture goes.")] = Path("out/demo.gif"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the moving picture goes.", show_default=f"{DATA_DIR}/demo/demo.gif"),
+    ] = None,
     train: Annotated[
         bool, typer.Option(help="Also train a small agent: behaviour cloning, then PPO.")
     ] = True,
@@ -47,6 +52,7 @@ def demo(
 
     from operant.agents.registry import make_agent
     from operant.config.desktop import DesktopConfig
+    from operant.config.places import place
     from operant.desktop.sandbox import SandboxDesktop
 
     console = Console()
@@ -62,16 +68,17 @@ def demo(
             log.timed("read Mousepad's widgets from outside (accessibility)", desktop.accessibility)
             steps, resets = film.steps, [_ms(lambda: desktop.reset("bare")) for _ in range(5)]
     log.rows.append(("reset to a bare desktop (median of 5)", sorted(resets)[2]))
-    film.save(out)
+    to = out or place("demo") / "demo.gif"
+    film.save(to)
     table = Table("what", "ms", title="One desktop, from start to reset")
     table.columns[1].justify = "right"
     for what, milliseconds in log.rows:
         table.add_row(what, f"{milliseconds:.1f}")
     console.print(table)
     console.print(f"{steps} actions, each until the screen had settled: median {film.median_ms:.1f} ms")
-    console.print(f"{total} computed and noted; moving picture in {out}", soft_wrap=True)
+    console.print(f"{total} computed and noted; moving picture in {to}", soft_wrap=True)
     if train:
-        _learn(console, out.parent / "learning", minutes, demonstrations, tasks.split(","))
+        _learn(console, to.parent / "learning", minutes, demonstrations, tasks.split(","))
     console.print("demo: done", soft_wrap=True)
 
 

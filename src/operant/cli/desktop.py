@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from operant.cli.data_flags import DATA_DIR
 from operant.cli.desktop_flags import Monitors, Network, Profile, Proxy, desktop_section
 from operant.cli.task_flags import SUITE
 from operant.extras import missing_package
@@ -39,7 +40,10 @@ def shot(
     command: Annotated[
         list[str] | None, typer.Argument(help="An application to open, with its arguments.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("out/desktop.png"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the picture goes.", show_default=f"{DATA_DIR}/pictures/desktop.png"),
+    ] = None,
     width: Width = 1280,
     height: Height = 800,
     profile: ProfileName = "full",
@@ -49,14 +53,16 @@ def shot(
     from PIL import Image
 
     from operant.config.desktop import DesktopConfig
+    from operant.config.places import place
     from operant.desktop.sandbox import SandboxDesktop
 
     with SandboxDesktop(DesktopConfig.build(width=width, height=height, profile=profile)) as desktop:
         if command:
             desktop.launch(command)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(np.ascontiguousarray(desktop.frame())).save(out)
-    typer.echo(str(out))
+        to = out or place("pictures") / "desktop.png"
+        to.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.ascontiguousarray(desktop.frame())).save(to)
+    typer.echo(str(to))
 
 
 @app.command(context_settings=UNKNOWN)
@@ -123,7 +129,7 @@ def serve(
     session_type: Annotated[
         str | None,
         typer.Option(
-            help="With ui-rl: the type of sessions whose client names none; simple_data_entry if left out."
+            help="With ui-rl: the type of sessions whose client names none.", show_default="simple_data_entry"
         ),
     ] = None,
     log_level: Annotated[str, typer.Option(help="DEBUG also shows each call.")] = "INFO",

@@ -51,7 +51,7 @@ Network = Annotated[
     typer.Option(
         "--network/--no-network",
         help="Whether programs reach the machine's network.",
-        show_default="no",
+        show_default="no-network",
         rich_help_panel="Desktops",
     ),
 ]

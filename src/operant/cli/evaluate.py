@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from operant.cli.agent_flags import MaxCost, MaxTokens, PriceFile
+from operant.cli.data_flags import DATA_DIR
 from operant.cli.desktop_flags import (
     Actions,
     Device,
@@ -41,8 +42,8 @@ def evaluate(
     agent: Annotated[
         str | None,
         typer.Option(
-            help="hierarchical (or hierarchical:PATH), vlm:PATH, anthropic:MODEL, openai:MODEL, chat:MODEL, FILE.yaml, "
-            "team:FILE.yaml, oracle, random, noop, done, fail, or module:factory."
+            help="Required, or --checkpoint: hierarchical (or hierarchical:PATH), vlm:PATH, anthropic:MODEL, openai:MODEL, "
+            "chat:MODEL, FILE.yaml, team:FILE.yaml, oracle, random, noop, done, fail, or module:factory."
         ),
     ] = None,
     checkpoint: Annotated[
@@ -50,7 +51,11 @@ def evaluate(
         typer.Option(help="Instead of an agent: what training wrote, a .pt file or a run's directory."),
     ] = None,
     suite: Annotated[
-        str | None, typer.Option(help=SUITE, show_default="what the ids of --task name before their slash")
+        str | None,
+        typer.Option(
+            help=f"Required, here or in --config, unless --task names ids with their suite. {SUITE}",
+            show_default="what the ids of --task name before their slash",
+        ),
     ] = None,
     split: Annotated[str, typer.Option(help="Instances to play: heldout or train.")] = "heldout",
     tasks: TaskIds = None,
@@ -71,9 +76,10 @@ def evaluate(
     max_cost: MaxCost = None,
     max_tokens: MaxTokens = None,
     prices: PriceFile = None,
-    result_dir: Annotated[Path, typer.Option(help="Where episodes go, in OSWorld's layout.")] = Path(
-        "results"
-    ),
+    result_dir: Annotated[
+        Path | None,
+        typer.Option(help="Where episodes go, in OSWorld's layout.", show_default=f"{DATA_DIR}/results"),
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option(help="YAML file with suite, tasks, device, log_level, prices and a section desktop."),
@@ -106,13 +112,16 @@ def evaluate(
     if where.suite is None:
         raise typer.BadParameter("name the suite to play; a file of tasks is one, too", param_hint="--suite")
 
+    from operant.agents.oracle import OracleAgent
     from operant.agents.registry import agent_factory
+    from operant.config.places import place
     from operant.config.prices import PriceTable
     from operant.evaluation.budget import Budget
     from operant.evaluation.evaluation_run import EvaluationRun
     from operant.evaluation.plan import Asked, plan_episodes
     from operant.evaluation.runner import evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
+    from operant.tasks.oracle import check_oracles
     from operant.tasks.suites import load_suite, select
     from operant.train.tasks import parse_difficulty
 
@@ -132,9 +141,11 @@ def evaluate(
     if budget is not None:
         budget.check(first)
     first.preflight()
+    if isinstance(first, OracleAgent):
+        check_oracles(plan, "play")
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
     made = [first]
-    with EvaluationRun.open(result_dir, settings, plan) as run:
+    with EvaluationRun.open(result_dir or place("results"), settings, plan) as run:
         unfinished = {Asked.of(task) for task in run.unfinished(plan)}
         there = [line for line in lines_of(run, map(Asked.of, plan)) if line.asked not in unfinished]
         if there:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from operant.cli.data_flags import DATA_DIR
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -26,7 +28,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 
 @app.command()
 def show(
-    directory: Annotated[Path, typer.Argument(help="A results directory, or one agent's directory in it.")],
+    directory: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A results directory, or one agent's directory in it.", show_default=f"{DATA_DIR}/results"
+        ),
+    ] = None,
     as_json: Json = False,
     report: Annotated[
         bool, typer.Option(help="Write report.html, figure.png and summary.json into the directory.")
@@ -34,11 +41,13 @@ def show(
 ) -> None:
     """Failures first, then success by task, application and difficulty, with 95 % Wilson intervals; the overall rate
     is last."""
+    from operant.config.places import place
     from operant.evaluation.evaluation_run import find_runs
     from operant.evaluation.report import write_report
     from operant.evaluation.summary import lines_of, summarise
     from operant.evaluation.tables import summary_tables
 
+    directory = directory or place("results")
     runs = find_runs(directory)
     summaries = write_report(runs, directory) if report else [summarise(run, lines_of(run)) for run in runs]
     if report:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from operant.cli.agent_flags import PriceFile
+from operant.cli.data_flags import DATA_DIR
 from operant.cli.desktop_flags import (
     Actions,
     Device,
@@ -43,13 +44,13 @@ def serve(
         int | None, typer.Option(min=1, help="Sandboxed desktops to keep ready.", show_default="2")
     ] = None,
     data_dir: Annotated[
-        Path | None, typer.Option(help="Where episodes and training runs go.", show_default="operant-data")
+        Path | None, typer.Option(help="Where episodes and training runs go.", show_default=DATA_DIR)
     ] = None,
     results_dir: Annotated[
-        Path | None, typer.Option(help="Where evaluations are.", show_default="results")
+        Path | None, typer.Option(help="Where evaluations are.", show_default="results in the data directory")
     ] = None,
     checkpoints_dir: Annotated[
-        Path | None, typer.Option(help="Where models are.", show_default="checkpoints")
+        Path | None, typer.Option(help="Where models are.", show_default="checkpoints in the data directory")
     ] = None,
     allow_live: Annotated[
         bool, typer.Option("--allow-live", help="Let agents operate the screen of this machine.")

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from operant.cli.data_flags import DATA_DIR
 from operant.cli.desktop_flags import (
     Actions,
     DesktopProfile,
@@ -90,10 +91,11 @@ def hierarchical(
         str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto.", show_default="$DEVICE, or cpu")
     ] = None,
     save_dir: Annotated[
-        Path | None, typer.Option(help="Where checkpoints go.", show_default="checkpoints")
+        Path | None, typer.Option(help="Where checkpoints go.", show_default=f"{DATA_DIR}/checkpoints")
     ] = None,
     log_dir: Annotated[
-        Path | None, typer.Option(help="Where TensorBoard's files and films go.", show_default="logs")
+        Path | None,
+        typer.Option(help="Where TensorBoard's files and films go.", show_default=f"{DATA_DIR}/logs"),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the newest checkpoint in --save-dir.")

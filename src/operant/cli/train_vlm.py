@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from operant.cli.data_flags import DATA_DIR
 from operant.cli.desktop_flags import (
     Actions,
     DesktopProfile,
@@ -34,7 +35,9 @@ def vlm(
         str | None, typer.Option(help=f"{SUITE} (environment.suite)", show_default="as configured")
     ] = None,
     tasks: TaskIds = None,
-    output: Annotated[Path, typer.Option(help="The run's directory.")] = Path("runs/vlm"),
+    output: Annotated[
+        Path | None, typer.Option(help="The run's directory.", show_default=f"{DATA_DIR}/vlm")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that directory.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Build every part with a tiny model, make one update, and stop.")
@@ -68,6 +71,7 @@ def vlm(
     actions: Actions = None,
 ) -> None:
     """Train a vision-language model on sandboxed desktops by reinforcement learning."""
+    from operant.config.places import place
     from operant.config.settings import read_environment
     from operant.config.vlm_training import VLMTrainingConfig
     from operant.errors import ConfigError
@@ -94,7 +98,7 @@ def vlm(
         return
 
     try:
-        model = _train(settings, output, resume, cluster)
+        model = _train(settings, output or place("vlm"), resume, cluster)
     except KeyboardInterrupt:
         from operant.train.vlm.run_directory import saved_so_far
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from operant.config.desktop import DesktopConfig
+from operant.config.places import data_dir, place
 from operant.config.settings import PREFIX, Settings, check_level, read_environment
 
 __all__ = ["ServiceConfig", "is_loopback"]
@@ -43,12 +44,12 @@ class ServiceConfig(Settings):
     trusted_hosts: tuple[str, ...] = ()
     """Further names under which this service is reached when it has no token."""
 
-    data_dir: Path = Path("operant-data")
-    """Where episodes and training runs are kept."""
-    results_dir: Path = Path("results")
-    """Where ``operant eval`` leaves its results."""
-    checkpoints_dir: Path = Path("checkpoints")
-    """Where models are looked for, besides the training runs."""
+    data_dir: Path = Field(default_factory=data_dir)
+    """Where episodes and training runs are kept: OPERANT_DATA_DIR, or operant in the user's data directory."""
+    results_dir: Path = Field(default_factory=lambda: place("results"))
+    """Where ``operant eval`` leaves its results: results in the data directory, unless said."""
+    checkpoints_dir: Path = Field(default_factory=lambda: place("checkpoints"))
+    """Where models are looked for, besides the training runs: checkpoints in the data directory, unless said."""
 
     suite: str | None = None
     """Tasks beside those of the installed suites: module:TEMPLATES, a file of tasks, or several, separated by commas.
@@ -115,6 +116,15 @@ class ServiceConfig(Settings):
     """How log lines look; ``auto`` is human on a terminal."""
     log_level: str = "INFO"
     """Least level that is logged; DEBUG also shows each request."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_place(cls, given: Any) -> Any:
+        """All that is kept lies in the data directory, unless it is said otherwise."""
+        if isinstance(given, Mapping) and given.get("data_dir"):
+            below = Path(given["data_dir"])
+            return {"results_dir": below / "results", "checkpoints_dir": below / "checkpoints", **given}
+        return given
 
     @field_validator("log_level")
     @classmethod

@@ -109,7 +109,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise ConfigError(f"there is no file {path}") from error
+        raise ConfigError(
+            f"there is no file {path}", hint="operant init writes samples of all settings"
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} can't be read: {error}") from error
     except yaml.YAMLError as error:

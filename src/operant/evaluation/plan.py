@@ -8,8 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from loguru import logger
 
 from operant.config.desktop import Profile
 from operant.errors import ConfigError, TaskError
@@ -93,12 +96,17 @@ def plan_episodes(
     profile: Profile | None = None,
 ) -> list[Task]:
     """An instance of every template, or of the first ``limit``, for every seed, one seed after the other; ``max_steps``
-    and ``profile`` in place of each task's own."""
+    and ``profile`` in place of each task's own. A template in which nothing is drawn has one instance, with a warning."""
     wanted = [template for template in templates if difficulty in (None, template.difficulty)][:limit]
     if not wanted:
         which = f" of difficulty {difficulty.value}" if difficulty else ""
         raise ConfigError(f"there are no tasks{which} to evaluate")
-    tasks = [_instance(template, seed, split, max_steps, profile) for seed in seeds for template in wanted]
+    instances = [
+        _distinct([_instance(template, seed, split, max_steps, profile) for seed in seeds])
+        for template in wanted
+    ]
+    # One seed after the other; a template whose instances are all the same has but the first.
+    tasks = [task for row in zip_longest(*instances) for task in row if task is not None]
     seen: set[str] = set()
     for task in tasks:
         directory = Asked.of(task).directory
@@ -106,6 +114,22 @@ def plan_episodes(
             raise TaskError(f"two tasks are called {task.id}", hint="every task needs an id of its own")
         seen.add(directory)
     return tasks
+
+
+def _distinct(instances: list[Task]) -> list[Task]:
+    """The instances of a template, or one of them if all are the same: counting it twice would show nothing more."""
+    first = instances[0]
+    if len(instances) == 1 or any(
+        (one.instruction, one.parameters, one.setup) != (first.instruction, first.parameters, first.setup)
+        for one in instances[1:]
+    ):
+        return instances
+    logger.warning(
+        "{}: nothing is drawn in it, so its {} episodes are the same; it is played once",
+        first.id,
+        len(instances),
+    )
+    return [first]
 
 
 def _instance(

@@ -19,6 +19,7 @@ from operant.envs.task_environment import TaskEnvironment
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.job_runner import JobList, JobRunner
 from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
+from operant.tasks.oracle import check_oracles
 from operant.types import Difficulty, Outcome
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def check_suite(
                 cap = AGENTS[agent]
                 shorter = task if cap is None else replace(task, max_steps=min(cap, task.max_steps))
                 jobs.append(_CheckJob(shorter, task.seed or 0, agent=agent))
+    check_oracles([job.task for job in jobs if job.agent == "oracle"], "play")
     played: list[Played] = []
 
     def on_end(one: PlayedEpisode[_CheckJob]) -> None:

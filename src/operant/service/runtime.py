@@ -117,6 +117,7 @@ class Runtime:
 
     async def start(self) -> None:
         """Returns at once; the first desktop and the model come up beside it, and ``/ready`` tells when."""
+        self.config.data_dir.mkdir(parents=True, exist_ok=True)
         self._batcher = Batcher(
             self.models.predictor,
             size=self.config.batch_size,

@@ -1,6 +1,7 @@
 """Blanks of tasks that are written in files: how a seed draws their values, and how texts get them.
 
-``{name}`` in any text of a task stands for its parameter ``name``; ``{{`` and ``}}`` are plain braces.
+``{name}`` in any text of a task stands for its parameter ``name``; ``{{`` and ``}}`` are plain braces. In a task without
+parameters, ``{name}`` is a mistake, ``{{name}}`` is a name in braces, and all other braces are plain.
 Nothing is evaluated: a blank is replaced by its value, whatever that says.
 """
 
@@ -15,10 +16,11 @@ from operant.errors import TaskError
 from operant.tasks.criteria.parse import nearest
 from operant.tasks.draw import Draw
 
-__all__ = ["check_size", "draw_parameters", "fill"]
+__all__ = ["check_size", "draw_parameters", "fill", "fill_nothing"]
 
 NAME = re.compile(r"[a-z_][a-z0-9_]*")
 BLANK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+NAMED = re.compile(r"\{\{([a-z_][a-z0-9_]*)\}\}|\{([a-z_][a-z0-9_]*)\}")
 MAX_NODES = 20_000  # of the data of one task: references in YAML can multiply without end
 
 
@@ -152,6 +154,26 @@ def fill(data: Any, values: Mapping[str, Any], where: str) -> Any:
     if isinstance(data, Mapping):
         return {fill(key, values, where): fill(one, values, f"{where}.{key}") for key, one in data.items()}
     return data
+
+
+def fill_nothing(data: Any, where: str) -> Any:
+    """The same data, of a task that has no parameters: a blank in it is an error."""
+    if isinstance(data, str):
+        return NAMED.sub(lambda match: _plain(match, where), data)
+    if isinstance(data, list):
+        return [fill_nothing(one, f"{where}[{index}]") for index, one in enumerate(data)]
+    if isinstance(data, Mapping):
+        return {fill_nothing(key, where): fill_nothing(one, f"{where}.{key}") for key, one in data.items()}
+    return data
+
+
+def _plain(match: re.Match[str], where: str) -> str:
+    if match[1] is not None:
+        return f"{{{match[1]}}}"
+    raise TaskError(
+        f"{where}: no parameter fills the blank {match[0]!r}",
+        hint=f"say under parameters what fills it, or write {{{match[0]}}} for plain braces",
+    )
 
 
 def fill_text(text: str, values: Mapping[str, Any], where: str) -> Any:

@@ -8,19 +8,21 @@ nothing about its set-up begins on a full desktop, with menu, panel and icons to
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
-from operant.apps import app_names
+from operant.apps import app_names, load_app
 from operant.config.desktop import PROFILES, Profile
 from operant.errors import TaskError
-from operant.tasks.blanks import check_size, draw_parameters, fill
+from operant.tasks.blanks import check_size, draw_parameters, fill, fill_nothing
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.criteria.parse import build, nearest, parse_criterion
 from operant.tasks.criteria.places import inside
@@ -29,7 +31,7 @@ from operant.tasks.oracle import Oracle
 from operant.tasks.script import parse_script
 from operant.tasks.setup import SETUP_STEPS, SetupStep
 from operant.tasks.task import Task
-from operant.tasks.template import ID, STEP_CAP, Params, Template, tells_split
+from operant.tasks.template import ID, STEP_CAP, Params, Template
 from operant.types import Difficulty
 
 __all__ = ["SUFFIXES", "FileTemplate", "load_tasks", "load_templates"]
@@ -68,7 +70,7 @@ def load_templates(path: str | Path) -> list[FileTemplate]:
         template = FileTemplate(entry, file, suite, index)
         if template.id in templates:
             raise TaskError(f"{template.where}.id: two tasks are called {template.id}")
-        template.instance(0)
+        template.check()
         templates[template.id] = template
     return list(templates.values())
 
@@ -126,36 +128,24 @@ class FileTemplate(Template):
         return parse_script(self._filled("oracle", p), f"{self.where}.oracle")
 
     def _filled(self, name: str, p: Params) -> Any:
-        """A field with its blanks filled; without parameters, braces are braces."""
-        given = self.fields[name]
-        return fill(given, vars(p), f"{self.where}.{name}") if "parameters" in self.fields else given
+        """A field with its blanks filled."""
+        return self._fill(self.fields[name], vars(p), name)
+
+    def _fill(self, given: Any, values: Mapping[str, Any], name: str) -> Any:
+        where = f"{self.where}.{name}"
+        return fill(given, values, where) if "parameters" in self.fields else fill_nothing(given, where)
+
+    def _decided(self, draw: Draw) -> tuple[str, Mapping[str, Any]]:
+        """The phrasing is drawn first: a seed of a file of tasks has always meant that."""
+        return draw.choice(self.instructions), self.parameters(draw)
+
+    def _worded(self, phrasing: str, values: Mapping[str, Any]) -> str:
+        return str(self._fill(phrasing, values, "instruction"))
 
     def instance(self, seed: int, split: str = "train") -> Task:
-        """The task that this seed makes of it."""
-        draw = Draw(self.id, split, seed)
-        instruction = draw.choice(self.instructions)
-        p = Params(**self.parameters(draw))
-        if "parameters" in self.fields:
-            instruction = fill(instruction, vars(p), f"{self.where}.instruction")
-        told = tells_split(self.id, instruction, draw)
-        return Task(
-            id=self.id,
-            instruction=instruction,
-            difficulty=self.difficulty,
-            success=self.success(p),
-            setup=tuple(self.setup(p)),
-            profile=self.profile,
-            max_steps=self.max_steps or STEP_CAP[self.difficulty],
-            gui_only=self.gui_only,
-            apps=self.apps,
-            skill=self.skill,
-            family=self.family,
-            unseen=self.unseen,
-            seed=seed if vars(p) else None,
-            split=split if told else None,
-            parameters=vars(p),
-            oracle=self.oracle(p),
-        )
+        """The task that this seed makes of it; without parameters, it is no instance of a seed."""
+        task = super().instance(seed, split)
+        return task if task.parameters else replace(task, seed=None)
 
 
 # Reading.
@@ -167,7 +157,8 @@ def _read(file: Path) -> Any:
             raise TaskError(f"{file} is too large for a file of tasks")
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        raise TaskError(f"{file} can't be read: {error.strerror}") from error
+        hint = "operant init writes an example: notes.yaml" if isinstance(error, FileNotFoundError) else None
+        raise TaskError(f"{file} can't be read: {error.strerror}", hint=hint) from error
     except UnicodeDecodeError as error:
         raise TaskError(f"{file} is not a UTF-8 text: {error.reason}") from error
     readers: dict[str, Callable[[str], Any]] = {".json": _read_json, ".yaml": _read_yaml, ".yml": _read_yaml}
@@ -287,7 +278,16 @@ def _check_application(name: object, where: str) -> None:
     """Tasks may be about any program that is installed, and about known applications even where they are not."""
     known = [*app_names(), "desktop"]
     if not isinstance(name, str) or "\0" in name or not (name in known or shutil.which(name, path=PROGRAMS)):
-        raise TaskError(f"{where}: no application {name!r} is known", hint=nearest(name, known))
+        near = difflib.get_close_matches(str(name), known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"installed here: {', '.join(_installed())}"
+        raise TaskError(
+            f"{where}: no application {name!r} is known, and no such program is installed", hint=hint
+        )
+
+
+def _installed() -> list[str]:
+    """Known applications whose program is on this machine."""
+    return [name for name in app_names() if shutil.which(load_app(name).argv()[0], path=PROGRAMS)]
 
 
 def _profile(entry: Mapping[str, Any], where: str) -> Profile:

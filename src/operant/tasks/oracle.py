@@ -7,17 +7,20 @@ it never writes the result. ``operant.apps.moves`` has what oracles are made of.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from operant.apps.view import View
-from operant.errors import WidgetMissing
+from operant.errors import TaskError, WidgetMissing
 from operant.types import Action
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
+    from operant.tasks.task import Task
 
-__all__ = ["Oracle", "next_action"]
+__all__ = ["Oracle", "check_oracles", "next_action"]
 
+MOST_NAMED = 5
 STILL_MS = 300  # how long a screen must be still on which a widget is then really missing
 
 
@@ -37,3 +40,14 @@ def next_action(oracle: Oracle, desktop: Desktop, last: Action | None) -> Action
     except WidgetMissing:
         desktop.settle(STILL_MS)
         return oracle.act(View(desktop, last))
+
+
+def check_oracles(tasks: Sequence[Task], use: str) -> None:
+    """An error if a task has no oracle to ``use`` (play, learn from); names some of them."""
+    without = list(dict.fromkeys(task.id for task in tasks if task.oracle is None))
+    if without:
+        raise TaskError(
+            f"{len(without)} of {len({task.id for task in tasks})} tasks have no oracle to {use}: "
+            f"{', '.join(without[:MOST_NAMED])}",
+            hint="give them one (docs/tasks.md), or choose others with --task or --only",
+        )

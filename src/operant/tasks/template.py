@@ -99,16 +99,9 @@ class Template(ABC):
         if not ID.fullmatch(self.id):
             raise TaskError(f"{self.id!r} is not a task id", hint="ids look like suite/some-name-v1")
         draw = Draw(self.id, split, seed)
-        values = dict(self.parameters(draw))
-        reworded = self.heldout_instructions
-        phrasing = draw.choice(reworded if reworded and split == "heldout" else self.instructions)
-        try:
-            instruction = phrasing.format(**values)
-        except (KeyError, IndexError) as error:
-            raise TaskError(
-                f"{self.id}: the instruction {phrasing!r} has a blank that no parameter fills: {error}"
-            ) from error
-        told = bool(reworded) or tells_split(self.id, instruction, draw)
+        phrasing, values = self._decided(draw)
+        instruction = self._worded(phrasing, values)
+        told = bool(self.heldout_instructions) or tells_split(self.id, instruction, draw)
         p = Params(**values)
         return Task(
             id=self.id,
@@ -128,3 +121,30 @@ class Template(ABC):
             parameters=values,
             oracle=self.oracle(p),
         )
+
+    def _decided(self, draw: Draw) -> tuple[str, Mapping[str, Any]]:
+        """What a seed decides: the phrasing and the values of its blanks."""
+        values = dict(self.parameters(draw))
+        return draw.choice(self._phrasings(draw.split)), values
+
+    def _worded(self, phrasing: str, values: Mapping[str, Any]) -> str:
+        """The instruction: a phrasing with its blanks filled."""
+        try:
+            return phrasing.format(**values)
+        except (KeyError, IndexError, ValueError) as error:
+            raise TaskError(
+                f"{self.id}: the instruction {phrasing!r} has a blank that no parameter fills: {error}",
+                hint=f"its parameters are {', '.join(values)}" if values else "it has no parameters",
+            ) from error
+
+    def check(self) -> None:
+        """Fill in every phrasing once, so that a mistake shows before anything is played."""
+        for split in ("train", "heldout"):
+            values = self._decided(Draw(self.id, split, 0))[1]
+            for phrasing in self._phrasings(split):
+                self._worded(phrasing, values)
+        self.instance(0)
+
+    def _phrasings(self, split: str) -> tuple[str, ...]:
+        reworded = self.heldout_instructions
+        return reworded if reworded and split == "heldout" else self.instructions

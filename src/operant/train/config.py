@@ -16,6 +16,7 @@ from operant.agents.hierarchical.config import HierarchicalConfig
 from operant.config.base import Config
 from operant.config.desktop import DesktopConfig
 from operant.config.learning import CurriculumConfig, PPOConfig
+from operant.config.places import place
 from operant.config.settings import Settings, check_level
 from operant.errors import ConfigError
 
@@ -89,10 +90,10 @@ class RunConfig(Config):
     """cpu, cuda, cuda:1, mps, or auto. The variable DEVICE goes before the file."""
     threads: int | None = Field(None, ge=1)
     """Threads of the network; none: half of the cores."""
-    save_dir: Path = Path("checkpoints")
-    """Where checkpoints go."""
-    log_dir: Path = Path("logs")
-    """Where TensorBoard's files, the log and films go."""
+    save_dir: Path = Field(default_factory=lambda: place("checkpoints"))
+    """Where checkpoints go; unless said, checkpoints in the data directory (OPERANT_DATA_DIR)."""
+    log_dir: Path = Field(default_factory=lambda: place("logs"))
+    """Where TensorBoard's files, the log and films go; unless said, logs in the data directory."""
     checkpoint_every: int = Field(10_000, ge=1)
     """Steps between checkpoints."""
     when_disk_full: Literal["stop", "go_on"] = "stop"
@@ -120,7 +121,7 @@ class TrainConfig(Settings):
     environment: EnvironmentConfig = EnvironmentConfig()
     desktop: DesktopConfig = DesktopConfig()
     """What each desktop is like."""
-    run: RunConfig = RunConfig()
+    run: RunConfig = Field(default_factory=RunConfig)
     agent: HierarchicalConfig | None = None
     """The agent's own settings; none: its defaults, or those of the checkpoint that it starts from."""
     kind: Literal["hierarchical"] = "hierarchical"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from operant.errors import ConfigError
@@ -26,7 +27,8 @@ def first_weights(name: str | Path | None) -> Path | None:
 
 
 def check_writable(directory: Path, setting: str) -> None:
-    """Make it if need be, and write something into it."""
+    """Write something into it, and into its place if it is not there yet. Nothing is left behind."""
+    made = [one for one in (directory, *directory.parents) if not one.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -37,6 +39,10 @@ def check_writable(directory: Path, setting: str) -> None:
             f"{setting} {os.fspath(directory)} can't be written: {why}",
             hint=f"choose another directory with --{setting.replace('_', '-')}",
         ) from error
+    finally:
+        for one in made:
+            with suppress(OSError):  # it was not made, or another process uses it already
+                one.rmdir()
 
 
 def check_new_run(save_dir: Path) -> None:

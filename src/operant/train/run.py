@@ -84,6 +84,8 @@ def train(
         stages_of(templates), config.curriculum, start=None if first is None else first.value
     )
 
+    for directory in (config.run.log_dir, config.run.save_dir):
+        directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as closing:
         peers = join_peers(device.type if device.index is None else str(device))
         closing.callback(leave_peers, peers)

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 from operant.errors import ConfigError, TaskError
+from operant.tasks.oracle import check_oracles
 from operant.tasks.suites import load_suite, select
 from operant.tasks.template import Template
 from operant.train.config import TrainConfig
@@ -75,12 +76,8 @@ def training_templates(
     ]
     if not found:
         raise ConfigError("no template is left to learn", hint="unseen ones are never used for training")
-    without = [one.id for one in found if oracle and one.instance(0).oracle is None]
-    if without:
-        raise TaskError(
-            f"{len(without)} of {len(found)} tasks have no oracle to learn from: {', '.join(without[:5])}",
-            hint="give them one (docs/tasks.md), or choose others: --only",
-        )
+    if oracle:
+        check_oracles([one.instance(0) for one in found], "learn from")
     return found
 
 

@@ -149,7 +149,11 @@ def _load(part: str) -> Sequence[Template]:
             raise unknown_suite(part, suite_names(), others)
     except ConfigError as error:
         raise UnknownSuite(f"suite {error.message}", hint=error.hint) from error
-    return _checked(part, found)
+    templates = _checked(part, found)
+    if ":" in part:  # a module of one's own; tests check those of packages
+        for template in templates:
+            template.check()
+    return templates
 
 
 def _has_file_suffix(part: str) -> bool:
