@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,46 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     )
     uv("pip", "install", "-q", "--python", python, *locked, f"{wheel}[{WHEEL_EXTRAS}]")
     return Installed(place)
+
+
+def links(text: str) -> list[str]:
+    return re.findall(r"\]\(([^)\s]+)\)", text)
+
+
+def test_links_of_the_readme_lead_to_files() -> None:
+    text = (ROOT / "README.md").read_text()
+    relative = [link.partition("#")[0] for link in links(text) if not link.startswith(("http", "#"))]
+    assert len(relative) > 10
+    assert not [link for link in relative if not (ROOT / link).exists()]
+
+
+@pytest.mark.slow
+def test_the_wheels_description_has_links_that_work_anywhere(tmp_path: Path) -> None:
+    """As a package index shows it: absolute where the repository is known, and names of files where it is not."""
+    place = "https://example.org/someone/operant"
+    for repository in (place, ""):
+        ended = subprocess.run(
+            ["sh", "scripts/uv.sh", "build", "-q", "--wheel", "--out-dir", str(tmp_path)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHON": sys.executable, "REPOSITORY_URL": repository},
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert ended.returncode == 0, ended.stderr
+        (wheel,) = tmp_path.glob("operant-*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+            described = email.message_from_bytes(archive.read(name))
+        wheel.unlink()
+        text = str(described.get_payload())
+        assert described["Description-Content-Type"] == "text/markdown"
+        assert "# Operant" in text
+        relative = [link for link in links(text) if not link.startswith("http")]
+        assert not relative, f"dead on an index page: {relative}"
+        assert (f"{place}/blob/main/docs/training.md" in text) is bool(repository)
+        assert ("![" in text) is bool(repository)
+        assert f"{place}/raw/main/docs/pictures/demo.gif" in text or not repository
 
 
 @pytest.mark.x11

@@ -210,6 +210,10 @@ class ModelError(AgentError):
     """A model, an adapter or a processor that can't be loaded, or not in the way that was asked for."""
 
 
+class NoModel(ModelError):
+    """A path at which there is no model."""
+
+
 class ModelServerError(AgentError):
     """A model server that is down, slow or gives answers that can't be used."""
 
@@ -335,6 +339,7 @@ BAD_USAGE = (
     UnknownApplication,
     UnknownFunction,
     NoCheckpoint,
+    NoModel,
     NoResults,
 )
 

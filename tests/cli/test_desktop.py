@@ -56,4 +56,4 @@ def test_the_help_of_serve_shows_the_profile_that_it_takes(capsys: pytest.Captur
         main(["serve", "--help"])
     told = " ".join(capsys.readouterr().out.replace("│", " ").split())
     start = told.index("--profile")
-    assert "[default: (full)]" in told[start : start + 300]
+    assert "[default: full]" in told[start : start + 300]

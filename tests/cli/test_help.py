@@ -6,12 +6,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 import pytest
 import typer
 
 from operant.cli import main, root
+from operant.cli.help_style import style_help
 from operant.errors import ConfigError, MissingProgram
 
 HEAVY = {
@@ -53,7 +56,7 @@ def test_help_lists_every_verb_and_imports_nothing_heavy() -> None:
         assert f" {verb} " in ended.stdout
     packages, own = (set(line.split()) for line in ended.stderr.splitlines()[-2:])
     assert not packages & HEAVY
-    assert own == {"operant", "operant.cli", "operant.cli.root", "operant.errors"}
+    assert own == {"operant", "operant.cli", "operant.cli.help_style", "operant.cli.root", "operant.errors"}
     # About 0.2 s; the rest is for a machine with other things to do.
     assert took < 2.0
 
@@ -64,6 +67,46 @@ def test_every_verb_explains_itself(verb: str) -> None:
     assert ended.returncode == 0, ended.stderr
     assert f"operant {verb}" in ended.stdout
     assert "--install-completion" not in ended.stdout
+
+
+def parameters(command: Any) -> Iterator[tuple[str, Any]]:
+    for part in getattr(command, "commands", {}).values():
+        yield from parameters(part)
+    for parameter in command.params:
+        yield f"{command.name} {parameter.opts[0]}", parameter
+
+
+@pytest.mark.parametrize("verb", root.VERBS)
+def test_help_has_one_style(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flags have no type, defaults look alike, and every parameter says what it is."""
+    command = style_help(root.Verb(verb, *root.VERBS[verb]).load())
+    context = typer.Context(command)
+    for name, parameter in parameters(command):
+        assert parameter.help, f"{name} does not say what it is"
+        if getattr(parameter, "is_flag", False):
+            assert parameter.metavar == "", f"{name} is a flag and takes no {parameter.metavar}"
+        assert parameter.show_default is False, f"{name} tells its default in another style"
+        assert "unless given" not in parameter.help, f"{name} tells its default in words"
+        assert not parameter.required or "[default:" not in parameter.help
+    assert command.get_help_option(context).metavar == ""
+
+
+def test_help_shows_flags_defaults_and_what_is_required(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    for args, lines in (
+        (["train", "clone"], ["*  --demos", "[required]", "How long to learn. [default: 15]"]),
+        (["train", "hierarchical"], ["--num-envs <int> Desktops that are played on at once. [default: 8]"]),
+        (["eval"], ["--json Print", "--suite <str> Required, here or in --config", "[default: no-network]"]),
+    ):
+        with pytest.raises(SystemExit):
+            main([*args, "--help"])
+        told = capsys.readouterr().out
+        assert "<bool>" not in told
+        assert "default: (" not in told
+        for line in lines:
+            assert " ".join(line.split()) in " ".join(told.replace("│", " ").split())
 
 
 def test_version() -> None:
@@ -79,7 +122,7 @@ def test_no_color_means_no_escape_sequences() -> None:
     assert "\x1b[" not in unwanted.stdout
 
 
-@pytest.mark.parametrize("args", [["dotcor"], ["doctor", "--jason"], ["doctor", "surplus"]])
+@pytest.mark.parametrize("args", [["dotcor"], ["doctor", "--jason"], ["init", "a", "surplus"]])
 def test_bad_usage_is_code_2_and_goes_to_stderr(args: list[str]) -> None:
     ended = operant(*args)
     assert ended.returncode == 2

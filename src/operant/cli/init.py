@@ -22,8 +22,8 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
 ) -> None:
     """Write sample configurations, tasks and an example suite: notes.yaml and config/."""
-    from operant.atomic_files import write_atomically, write_problem
-    from operant.errors import ConfigError
+    from operant.atomic_files import is_full_disk, write_atomically, write_problem
+    from operant.errors import ConfigError, OperantError
 
     wanted = {
         directory / (SUITE if sample.name == SUITE else f"config/{sample.name}"): sample
@@ -39,7 +39,9 @@ def init(
         try:
             write_atomically(path, sample.read_bytes())
         except OSError as error:
-            raise ConfigError(write_problem(path, error)) from error
+            # A full disk is no mistake of who typed the directory.
+            kind = OperantError if is_full_disk(error) else ConfigError
+            raise kind(write_problem(path, error)) from error
     typer.echo(f"{len(wanted)} files in {directory}")
     typer.echo(f"next: operant tasks check --suite {directory / SUITE}")
 

@@ -7,6 +7,7 @@ one line in ``VERBS``.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from operant import __version__
+from operant.cli.help_style import style_help
 
 __all__ = ["VERBS", "command"]
 
@@ -58,7 +60,7 @@ class Verb(TyperCommand):
         self.module = module
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        return self.load().make_context(info_name, args, parent=parent, **extra)
+        return style_help(self.load()).make_context(info_name, args, parent=parent, **extra)
 
     def load(self) -> Any:
         app: typer.Typer = importlib.import_module(self.module).app
@@ -78,6 +80,12 @@ class Verbs(TyperGroup):
         if cmd_name not in VERBS:
             return None
         return Verb(cmd_name, *VERBS[cmd_name])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        near = difflib.get_close_matches(args[0], VERBS, 1)
+        if args[0] not in VERBS and near:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -118,4 +126,4 @@ def operant(
 
 def command() -> Any:
     """The whole command line as one callable."""
-    return typer.main.get_command(app)
+    return style_help(typer.main.get_command(app))

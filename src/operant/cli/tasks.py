@@ -17,6 +17,9 @@ app = typer.Typer(
     no_args_is_help=True, help="Browse tasks, try one in a desktop, and check suites and their verifiers."
 )
 
+TaskId = Annotated[
+    str, typer.Argument(help="The id, such as core/calc-add-v1; operant tasks list shows them.")
+]
 SuiteOfTask = Annotated[
     str | None, typer.Option(help=SUITE, show_default="what the id names before its slash")
 ]
@@ -37,6 +40,8 @@ def list_tasks(
     from rich.console import Console
     from rich.table import Table
 
+    from operant.errors import ConfigError
+    from operant.tasks.criteria.parse import nearest
     from operant.tasks.suites import select
     from operant.train.tasks import parse_difficulty
 
@@ -46,6 +51,14 @@ def list_tasks(
         for template in select(_suite(suite), (), suite, only=only)
         if application in (None, *template.apps) and level in (None, template.difficulty)
     ]
+    if not chosen:
+        apps = sorted({name for template in _suite(suite) for name in template.apps})
+        wanted = [f"the application {application!r}"] if application else []
+        wanted += [f"the difficulty {level.value}"] if level else []
+        raise ConfigError(
+            f"no task of the suite {suite!r} is of {' and '.join(wanted)}",
+            hint=nearest(application, apps) if application else None,
+        )
     if as_json:
         typer.echo(json.dumps([_row(template) for template in chosen], indent=2))
         return
@@ -75,7 +88,7 @@ def coverage(suite: Suite = "core") -> None:
 
 @app.command()
 def show(
-    task: str, suite: SuiteOfTask = None, seed: Seed = 0, split: Split = "train", as_json: Json = False
+    task: TaskId, suite: SuiteOfTask = None, seed: Seed = 0, split: Split = "train", as_json: Json = False
 ) -> None:
     """Show one instance: instruction, set-up and success criteria."""
     instance = _template(task, suite).instance(seed, split)
@@ -104,7 +117,7 @@ def show(
 
 @app.command("try")
 def try_task(
-    task: str,
+    task: TaskId,
     suite: SuiteOfTask = None,
     seed: Seed = 0,
     split: Split = "train",

@@ -76,6 +76,7 @@ def vlm(
     from operant.config.vlm_training import VLMTrainingConfig
     from operant.errors import ConfigError
 
+    output = output or place("vlm")
     overrides = [*(set_ or ()), *_staleness(mode)]
     section = desktop_section(screen, monitors, profile, network, proxy, actions)
     flags = {
@@ -98,7 +99,7 @@ def vlm(
         return
 
     try:
-        model = _train(settings, output or place("vlm"), resume, cluster)
+        model = _train(settings, output, resume, cluster)
     except KeyboardInterrupt:
         from operant.train.vlm.run_directory import saved_so_far
 

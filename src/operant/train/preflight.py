@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from operant.errors import ConfigError
@@ -27,11 +26,10 @@ def first_weights(name: str | Path | None) -> Path | None:
 
 
 def check_writable(directory: Path, setting: str) -> None:
-    """Write something into it, and into its place if it is not there yet. Nothing is left behind."""
-    made = [one for one in (directory, *directory.parents) if not one.exists()]
+    """Write something into it, or, if it is not there yet, where it would be made. Nothing is left behind."""
+    place = next(one for one in (directory, *directory.absolute().parents) if one.exists())
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
+        with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
         why = error.strerror or type(error).__name__
@@ -39,10 +37,6 @@ def check_writable(directory: Path, setting: str) -> None:
             f"{setting} {os.fspath(directory)} can't be written: {why}",
             hint=f"choose another directory with --{setting.replace('_', '-')}",
         ) from error
-    finally:
-        for one in made:
-            with suppress(OSError):  # it was not made, or another process uses it already
-                one.rmdir()
 
 
 def check_new_run(save_dir: Path) -> None:

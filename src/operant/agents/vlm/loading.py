@@ -23,7 +23,7 @@ from operant.agents.device import pick_device
 from operant.agents.hub import hint_for
 from operant.agents.vlm.families import FAMILIES, GENERIC, Family, family_of
 from operant.config.vlm import ModelSettings
-from operant.errors import ModelError
+from operant.errors import ModelError, NoModel
 
 transformers.utils.logging.disable_progress_bar()
 
@@ -101,7 +101,7 @@ def _base_of(name: str) -> tuple[str, Path | None]:
     if not directory.exists():
         if name.count("/") == 1 and not name.startswith((".", "/", "~")):
             return name, None  # perhaps the hub knows it
-        raise ModelError(f"there is no model directory {name}", hint="give a directory or a hub name")
+        raise NoModel(f"there is no model directory {name}", hint="give a directory or a hub name")
     if is_adapter(directory):
         try:
             base = json.loads((directory / ADAPTER_CONFIG).read_text(encoding="utf-8"))

@@ -153,11 +153,14 @@ async def execute(asked: ExecuteRequest, runtime: RuntimeDep) -> ExecuteResponse
 
 
 def _execute(runtime: Runtime, asked: ExecuteRequest) -> ExecuteResponse:
-    session = runtime.sessions.find(asked.session)
-    screen = Size(*asked.screen) if asked.screen else session.size
-    wanted = actions.parse(asked.format, asked.action, screen)
+    # Before a desktop is leased: a mistake should hold none.
+    expected = Size(*asked.screen) if asked.screen else runtime.config.desktop.size
+    wanted = actions.parse(asked.format, asked.action, expected)
     if not wanted:
         raise InvalidAction("there is no action in it")
+    session = runtime.sessions.find(asked.session)
+    if not asked.screen and session.size != expected:
+        wanted = actions.parse(asked.format, asked.action, session.size)
     ends = next((action.kind for action in wanted if action.kind.terminal), None)
     told = [mask_action(action, wholly=asked.secret) for action in wanted]
     performed = None

@@ -78,6 +78,7 @@ def _demonstrations(directory: Path) -> int:
 def hold(directory: Path) -> Any:
     """Hold the directory until the file is closed: two learners in one would spoil both."""
     check_writable(directory, "output")
+    directory.mkdir(parents=True, exist_ok=True)
     file = open(directory / "lock", "w")  # noqa: SIM115 - that is its purpose
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
