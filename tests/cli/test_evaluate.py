@@ -33,7 +33,7 @@ SUITES["tiny"] = "tiny_suite:TEMPLATES"
 from operant.cli import main
 main(sys.argv[1:])
 """
-GROUP = {"n", "success", "low", "high", "mean_steps", "infra_errors"}
+GROUP = {"n", "success", "low", "high", "mean_steps", "mean_turns", "infra_errors"}
 
 
 def start(*args: str | Path, cwd: Path) -> subprocess.Popen[str]:
@@ -164,7 +164,9 @@ def test_a_hostile_agent_does_not_stop_the_evaluation(fake: Any, tmp_path: Path)
     )
     assert time.monotonic() - began < 30
     summary = json.loads(out)
-    assert summary["overall"] | {"low": 0, "high": 0, "mean_steps": 0} == dict.fromkeys(GROUP, 0) | {
+    assert summary["overall"] | {"low": 0, "high": 0, "mean_steps": 0, "mean_turns": 0} == dict.fromkeys(
+        GROUP, 0
+    ) | {
         "n": 4,
         "success": 0.0,
         "usage": None,
@@ -378,7 +380,12 @@ def test_two_monitors_of_1920x1080(tmp_path: Path) -> None:
     out, _ = call(
         "eval", "--agent", "oracle", "--suite", "tiny", "--config", "eval.yaml", "--json", cwd=tmp_path
     )
-    assert json.loads(out)["overall"] | {"low": 0, "high": 0, "mean_steps": 0} == dict.fromkeys(GROUP, 0) | {
+    assert json.loads(out)["overall"] | {
+        "low": 0,
+        "high": 0,
+        "mean_steps": 0,
+        "mean_turns": 0,
+    } == dict.fromkeys(GROUP, 0) | {
         "n": 3,
         "success": 1.0,
         "usage": None,

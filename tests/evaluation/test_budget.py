@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from operant.agents.base import Agent, Decision, Usage
 from operant.evaluation.budget import Budget
+from operant.evaluation.report import write_report
 from operant.evaluation.summary import lines_of, summarise
-from operant.evaluation.tables import used_text
+from operant.evaluation.tables import summary_tables, used_text
 from operant.tasks.task import Task
 from operant.types import Action, Observation
 
@@ -37,13 +43,65 @@ def test_what_was_used_is_summed_up(play: Play, tasks: list[Task]) -> None:
         "input_tokens": 80 * count, "cached_tokens": 40 * count, "output_tokens": 20 * count, "requests": count,
         "cost": 0.25 * count, "written_tokens": 0,
     }  # fmt: skip
-    assert "$2.0000" in used_text(used)
+    assert "$2.00" in used_text(used)
     assert used_text({**used, "cost": None}).endswith("cost unknown")
+
+
+def test_tables_and_the_report_show_turns_tokens_cost_and_ends_where_they_are_counted(
+    play: Play, tasks: list[Task], tmp_path: Path
+) -> None:
+    class Mixed(Costly):
+        """Solves nothing; every second episode is refused."""
+
+        played = 0
+
+        def act(self, observation: Observation) -> Decision:
+            if observation.step == 0:
+                Mixed.played += 1
+                return replace(super().act(observation), actions=(Action.wait(), Action.wait()))
+            refused = Mixed.played % 2 == 0
+            return Decision(
+                () if refused else (Action.done(),),
+                end="refusal" if refused else "",
+                usage=Usage(20_000, 0, 5, 1),
+            )
+
+    run = play(Mixed, tasks, workers=1).run
+    summary = summarise(run, lines_of(run))
+    assert summary["ends"] == {"done": 4, "refusal": 4}
+    assert summary["overall"]["mean_turns"] == 2
+    assert summary["overall"]["usage"]["cost"] is None, "a part of it is unknown"
+    console = Console(file=io.StringIO(), width=110, no_color=True)
+    for table in summary_tables(summary):
+        console.print(table)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    overall = next(line for line in text.splitlines() if "overall" in line)
+    assert [cell.strip() for cell in overall.split("│")][6:-1] == [
+        "0",
+        "2.0",
+        "160.6 k",
+        "320",
+        "200",
+        "unknown",
+    ]
+    assert "ended by: 4 done, 4 refusal" in text
+    assert text.count("tokens in") >= 3, "by task, by application and by difficulty"
+    write_report([run], tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("<th>tokens in</th>") == 3
+    assert "<td>160.6 k</td><td>320</td><td>200</td><td>unknown</td>" in page
+    assert "ended by: 4 done, 4 refusal" in page
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert {one["end"] for one in data} == {"done", "refusal"}
+    assert {(one["cost"], one["used"].split(",")[0]) for one in data} == {("unknown", "2 turns")}
+    assert "20.0 k tokens in" in data[0]["steps"][2]["used"]
 
 
 def test_agents_that_do_not_count_have_no_usage(play: Play, tasks: list[Task]) -> None:
     run = play("done", tasks[:1]).run
-    assert summarise(run, lines_of(run))["overall"]["usage"] is None
+    summary = summarise(run, lines_of(run))
+    assert summary["overall"]["usage"] is None
+    assert not any(column.header == "cost" for table in summary_tables(summary) for column in table.columns)
 
 
 @pytest.mark.parametrize("limits", [{"max_cost": 0.6}, {"max_tokens": 250}])

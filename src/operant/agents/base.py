@@ -9,10 +9,11 @@ or files: see ``operant.rollout``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from operant.agents.usage import Usage
 from operant.errors import AgentError
 from operant.types import Action, ActionMode, Observation, Size
 
@@ -39,53 +40,6 @@ class TaskView:
     """What may be done: ``operant.calls`` says which functions are offered for that."""
     all_functions: bool = False
     """Whether functions of all applications are offered, and not only those of the focused one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a model used for a turn, an episode or a run: tokens, requests and their price."""
-
-    input_tokens: int = 0
-    cached_tokens: int = 0
-    """The part of the input that the server had read before."""
-    output_tokens: int = 0
-    requests: int = 0
-    cost: float | None = None
-    """US dollars; None if the price is unknown."""
-    written_tokens: int = 0
-    """The part of the input that the server keeps for the next request; some vendors charge more for it."""
-
-    @property
-    def tokens(self) -> int:
-        return self.input_tokens + self.output_tokens
-
-    @classmethod
-    def total(cls, parts: Iterable[Usage | None]) -> Usage | None:
-        """The sum of those that were counted; None if none was."""
-        counted = [part for part in parts if part is not None]
-        return sum(counted, Usage()) if counted else None
-
-    @classmethod
-    def from_json(cls, form: Mapping[str, Any]) -> Usage:
-        """The opposite of ``dataclasses.asdict``."""
-        cost = form.get("cost")
-        counts = {
-            name: int(form.get(name, 0))
-            for name in ("input_tokens", "cached_tokens", "output_tokens", "requests", "written_tokens")
-        }
-        return cls(**counts, cost=None if cost is None else float(cost))
-
-    def __add__(self, other: Usage) -> Usage:
-        """The sum. Its cost is unknown if that of either is, unless that one used nothing."""
-        costs = [one.cost for one in (self, other) if one != Usage()]
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.output_tokens + other.output_tokens,
-            self.requests + other.requests,
-            None if not costs or None in costs else sum(cost for cost in costs if cost is not None),
-            self.written_tokens + other.written_tokens,
-        )
 
 
 @dataclass(frozen=True, slots=True)

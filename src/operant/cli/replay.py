@@ -81,6 +81,8 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
             console.print(Text(f"     said: {step.response}", style="dim"))
         if answer := step.info.get("result"):
             console.print(Text(f"     answered: {answer}"[:400], style="dim"))
+        if step.usage is not None:
+            console.print(Text(f"     used: {step.usage}", style="dim"))
         if skipped := step.info.get("skipped"):
             console.print(
                 Text(f"     {skipped} further actions of the turn were not performed", style="yellow")
@@ -92,6 +94,9 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
         return
     style = "bold green" if episode.outcome.value == "success" else "bold red"
     console.print(Text(episode.outcome.value.replace("_", " "), style=style), Text(episode.why))
+    if episode.usage is not None:
+        ended = f", ended by: {end.replace('_', ' ')}" if (end := episode.header.get("end")) else ""
+        console.print(Text(f"{episode.turns} turns, {episode.usage}{ended}", style="dim"))
 
 
 def _show(console: object, episode: Episode, number: int) -> None:

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from operant.actions.describe import describe
+from operant.agents.usage import cost_text
 from operant.atomic_files import write_atomically
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.summary import Line, lines_of, summarise
-from operant.evaluation.tables import used_text, worst_first
+from operant.evaluation.tables import USED, ends_text, used_columns, used_text, uses_tokens, worst_first
 from operant.rollout.episode import Episode, Step
 from operant.types import ActionKind, Outcome, Size
 
@@ -89,8 +90,9 @@ def _sections(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if len(summaries) == 1:
         yield f"<section><h2>Success</h2>{''.join(_details(summaries[0]))}</section>"
         return
-    rows = [_row(_label(summary), summary["overall"]) for summary in summaries]
-    yield f"<section><h2>All agents</h2>{_table('agent', rows)}"
+    used = any(map(uses_tokens, summaries))
+    rows = [_row(_label(summary), summary["overall"], used) for summary in summaries]
+    yield f"<section><h2>All agents</h2>{_table('agent', rows, used)}"
     for summary in summaries:
         name = html.escape(str(summary["agent"]))
         yield f'<details><summary>{name} in detail</summary><div class="inner">'
@@ -101,37 +103,37 @@ def _sections(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _details(summary: Mapping[str, Any]) -> Iterator[str]:
     """One agent, by difficulty, application and task."""
+    used = uses_tokens(summary)
     levels = {name.lower(): rates for name, rates in summary["by_difficulty"].items() if rates["n"]}
-    rows = [_row(name, rates) for name, rates in levels.items()]
+    rows = [_row(name, rates, used) for name, rates in levels.items()]
     novelty = summary["by_novelty"]
     if novelty["seen"]["n"] and novelty["unseen"]["n"]:
-        rows += [_row(f"{name} templates", rates) for name, rates in novelty.items()]
-    rows.append(_row("overall", summary["overall"], total=True))
-    yield _table("difficulty", rows)
+        rows += [_row(f"{name} templates", rates, used) for name, rates in novelty.items()]
+    rows.append(_row("overall", summary["overall"], used, total=True))
+    yield _table("difficulty", rows, used)
     counts = {name.replace("_", " "): count for name, count in summary["outcomes"].items() if count}
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     yield f'<p class="quiet note">{html.escape(said)}; every rate divides by all episodes asked for</p>'
-    if (used := summary["overall"].get("usage")) is not None:
-        yield f'<p class="quiet note">{html.escape(used_text(used))}</p>'
+    for line in (ends_text(summary), used_text(summary["overall"]["usage"]) if used else ""):
+        if line:
+            yield f'<p class="quiet note">{html.escape(line)}</p>'
     for name, key in (("application", "by_app"), ("task", "by_task")):
-        rows = [_row(value, rates) for value, rates in worst_first(summary[key])]
-        yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows)}</details>"
+        rows = [_row(value, rates, used) for value, rates in worst_first(summary[key])]
+        yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows, used)}</details>"
 
 
 def _label(summary: Mapping[str, Any]) -> str:
     return str(summary["agent"]) + (" (sees behind the screen)" if summary["privileged"] else "")
 
 
-def _table(first: str, rows: Sequence[str]) -> str:
-    heads = "".join(
-        f"<th>{head}</th>"
-        for head in (first, "n", "success", "95 % interval", "", "mean steps", "infra errors")
-    )
+def _table(first: str, rows: Sequence[str], used: bool) -> str:
+    usual = (first, "n", "success", "95 % interval", "", "mean steps", "infra errors")
+    heads = "".join(f"<th>{head}</th>" for head in (*usual, *(USED if used else ())))
     body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<div class="card scroll"><table>{body}</table></div>'
 
 
-def _row(name: str, rates: Mapping[str, Any], *, total: bool = False) -> str:
+def _row(name: str, rates: Mapping[str, Any], used: bool, *, total: bool = False) -> str:
     rate, low, high = rates["success"], rates["low"], rates["high"]
     rail = (
         f'<span class="rail"><b style="left:{100 * low:.2f}%;right:{100 - 100 * high:.2f}%"></b>'
@@ -145,6 +147,7 @@ def _row(name: str, rates: Mapping[str, Any], *, total: bool = False) -> str:
         f"{100 * low:.1f} – {100 * high:.1f} %",
         "" if rates["mean_steps"] is None else f"{rates['mean_steps']:.1f}",
         f'<span class="warn">{infra}</span>' if infra else "0",
+        *(used_columns(rates) if used else ()),
     )
     shown = "".join(f"<td>{cell}</td>" for cell in cells[:4])
     rest = "".join(f"<td>{cell}</td>" for cell in cells[4:])
@@ -169,6 +172,8 @@ def _episode(run: EvaluationRun, line: Line, directory: Path) -> dict[str, Any]:
         "instruction": episode.instruction if episode else "",
         "outcome": line.state,
         "why": line.why,
+        "end": episode.header.get("end", "") if episode else "",
+        **_used(episode),
         "first": _relative(episode.first_screenshot if episode else None, directory),
         "thumbnail": _thumbnail(episode) if episode else None,
         "steps": [
@@ -185,6 +190,14 @@ def _before(episode: Episode | None, step: Step, directory: Path) -> dict[str, A
     return {"before": _relative(episode.screenshots[before], directory)}
 
 
+def _used(episode: Episode | None) -> dict[str, Any]:
+    """What the agent used in it, in words."""
+    used = None if episode is None else episode.usage
+    if used is None or episode is None:
+        return {}
+    return {"cost": cost_text(used.cost), "used": f"{episode.turns} turns, {used}"}
+
+
 def _pointers(episode: Episode) -> list[list[float] | None]:
     """Where the pointer was before each step."""
     states = [episode.header.get("first_state", {}), *(step.state for step in episode.steps)]
@@ -198,10 +211,14 @@ def _step(step: Step, pointer: list[float] | None, size: Size | None, directory:
     }
     if step.who:
         found["who"] = step.who
+    if step.turn:
+        found["turn"] = step.turn
     if step.invalid:
         found["invalid"] = step.invalid
     if step.response:
         found["response"] = step.response[:LONGEST_RESPONSE]
+    if step.usage is not None:
+        found["used"] = str(step.usage)
     action = step.action
     if action is None:
         return found

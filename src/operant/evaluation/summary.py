@@ -63,17 +63,19 @@ def lines_of(run: EvaluationRun, only: Iterable[Asked] | None = None) -> list[Li
 
 
 def rates(lines: Sequence[Line]) -> dict[str, Any]:
-    """``n, success, low, high, mean_steps, infra_errors, usage``; rates are None where nothing was asked."""
+    """``n, success, low, high, mean_steps, mean_turns, infra_errors, usage``; rates are None where nothing was asked."""
     n, successes = len(lines), sum(line.success for line in lines)
     low, high = wilson(successes, n)
     ended = [line.episode for line in lines if line.episode and line.outcome and line.outcome.is_experience]
     steps = [episode.header["steps"] for episode in ended]
+    turns = [episode.header["turns"] for episode in ended if "turns" in episode.header]
     return {
         "n": n,
         "success": successes / n if n else None,
         "low": low if n else None,
         "high": high if n else None,
         "mean_steps": sum(steps) / len(steps) if steps else None,
+        "mean_turns": sum(turns) / len(turns) if turns else None,
         "infra_errors": sum(line.outcome is Outcome.INFRA_ERROR for line in lines),
         "usage": None if (used := _usage(lines)) is None else asdict(used),
     }
@@ -109,6 +111,7 @@ def summarise(run: EvaluationRun, lines: Sequence[Line]) -> dict[str, Any]:
             for name, unseen in (("seen", False), ("unseen", True))
         },
         "outcomes": {name: counts[name] for name in (*(outcome.value for outcome in Outcome), "missing")},
+        "ends": dict(Counter(header["end"] for header in headers if header.get("end")).most_common()),
         "failures": [_failure(line) for line in lines if not line.success],
         "damaged": [line.damage for line in lines if line.damage],
         "invalid_steps": sum(header.get("invalid_steps", 0) for header in headers),

@@ -8,47 +8,71 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from operant.agents.usage import Usage, cost_text, count_text
 from operant.evaluation.comparison import Comparison, ComparisonRow
 
-__all__ = ["comparison_tables", "comparison_words", "summary_tables", "used_text", "worst_first"]
+__all__ = [
+    "USED",
+    "comparison_tables",
+    "comparison_words",
+    "ends_text",
+    "summary_tables",
+    "used_columns",
+    "used_text",
+    "uses_tokens",
+    "worst_first",
+]
 
 MOST_FAILURES = 20
+#: Columns of agents that count what they use.
+USED = ("mean turns", "tokens in", "cached", "out", "cost")
 
 
 def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterator[Table]:
     """What failed, then rates by task, by application and by difficulty, the worst first; the overall rate is the last
     line."""
+    used = uses_tokens(summary)
     if tasks and summary["failures"]:
         yield _failures(summary["failures"])
     for name, groups in (("task", "by_task"), ("application", "by_app")):
         if summary[groups] and (tasks or name != "task"):
-            table = _table(None, name)
+            table = _table(None, name, used)
             for key, rates in worst_first(summary[groups]):
-                table.add_row(escape(key), *_cells(rates))
+                table.add_row(escape(key), *_cells(rates, used))
             yield table
     title = f"{summary['agent']}, {_commit(summary['commit'])}, seeds {_seeds(summary['seeds'])}"
     if summary["splits"]:
         title += f", {' and '.join(summary['splits'])}"
-    first = _table(title, "difficulty")
+    first = _table(title, "difficulty", used)
     for name, rates in summary["by_difficulty"].items():
         if rates["n"]:
-            first.add_row(name, *_cells(rates))
+            first.add_row(name, *_cells(rates, used))
     if summary["by_novelty"]["unseen"]["n"] and summary["by_novelty"]["seen"]["n"]:
         first.add_section()
         for name, rates in summary["by_novelty"].items():
-            first.add_row(f"templates {name}", *_cells(rates))
+            first.add_row(f"templates {name}", *_cells(rates, used))
     first.add_section()
-    first.add_row("[bold]overall[/]", *_cells(summary["overall"]))
+    first.add_row("[bold]overall[/]", *_cells(summary["overall"], used))
     left = {
         name: count for name, count in summary["outcomes"].items() if name in ("verifier_error", "missing")
     }
     notes = [f"{count} {name.replace('_', ' ')}" for name, count in left.items() if count]
     if notes:
         first.caption = f"{' and '.join(notes)}: counted in n, and not as success"
-    if (used := summary["overall"].get("usage")) is not None:
-        said = used_text(used)
-        first.caption = f"{first.caption}; {said}" if first.caption else said
+    said = [first.caption, ends_text(summary), used_text(summary["overall"]["usage"]) if used else ""]
+    first.caption = "\n".join(str(line) for line in said if line)
     yield first
+
+
+def uses_tokens(summary: Mapping[str, Any]) -> bool:
+    """Whether any episode says what the agent used: then there are columns for it."""
+    return summary["overall"].get("usage") is not None
+
+
+def ends_text(summary: Mapping[str, Any]) -> str:
+    """What ended the episodes, the most frequent first: ``ended by: 5 done, 2 token limit, 1 refusal``."""
+    ends = [f"{count} {name.replace('_', ' ')}" for name, count in (summary.get("ends") or {}).items()]
+    return f"ended by: {', '.join(ends)}" if ends else ""
 
 
 def worst_first(groups: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -72,11 +96,17 @@ def _failures(failures: Sequence[Mapping[str, Any]]) -> Table:
 
 def used_text(used: Mapping[str, Any]) -> str:
     """Tokens and cost in a line; a price that is not known is said so."""
-    cost = "unknown" if used["cost"] is None else f"${used['cost']:.4f}"
-    return (
-        f"{used['input_tokens']} tokens in ({used['cached_tokens']} cached), {used['output_tokens']} out, "
-        f"{used['requests']} requests, cost {cost}"
-    )
+    return str(Usage.from_json(used))
+
+
+def used_columns(rates: Mapping[str, Any]) -> tuple[str, ...]:
+    """The cells below ``USED``: turns of an episode, tokens and cost of all of them."""
+    turns = "" if rates["mean_turns"] is None else f"{rates['mean_turns']:.1f}"
+    if rates["usage"] is None:
+        return (turns, "", "", "", "")
+    used = Usage.from_json(rates["usage"])
+    tokens = (used.input_tokens, used.cached_tokens, used.output_tokens)
+    return (turns, *map(count_text, tokens), cost_text(used.cost))
 
 
 def comparison_tables(comparison: Comparison, first: str, second: str) -> Iterator[Table]:
@@ -126,15 +156,15 @@ def _changed_episodes(comparison: Comparison) -> Table:
     return table
 
 
-def _table(title: str | None, first: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column(first)
-    for column in ("n", "success", "95 % interval", "mean steps", "infra errors"):
+def _table(title: str | None, first: str, used: bool) -> Table:
+    table = Table(title=title, title_justify="left", padding=(0, 0) if used else (0, 1))
+    table.add_column(first, overflow="fold")
+    for column in ("n", "success", "95 % interval", "mean steps", "infra errors", *(USED if used else ())):
         table.add_column(column, justify="right")
     return table
 
 
-def _cells(rates: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells(rates: Mapping[str, Any], used: bool) -> tuple[str, ...]:
     infra = rates["infra_errors"]
     return (
         str(rates["n"]),
@@ -142,6 +172,7 @@ def _cells(rates: Mapping[str, Any]) -> tuple[str, ...]:
         "" if rates["low"] is None else f"{_percent(rates['low'])} - {_percent(rates['high'])}",
         "" if rates["mean_steps"] is None else f"{rates['mean_steps']:.1f}",
         f"[yellow]{infra}[/]" if infra else "0",
+        *(used_columns(rates) if used else ()),
     )
 
 

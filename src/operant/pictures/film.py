@@ -40,6 +40,12 @@ class Filmed(Protocol):
     @property
     def why(self) -> str: ...
 
+    @property
+    def turns(self) -> int: ...
+
+    @property
+    def usage(self) -> Any: ...
+
     def frame(self, number: int) -> npt.NDArray[np.uint8]: ...
 
     def seen_before(self, number: int) -> int: ...
@@ -98,11 +104,14 @@ def episode_pictures(episode: Filmed) -> Iterator[tuple[Image.Image, int]]:
         screen = Image.fromarray(episode.frame(before))
         drawn = draw_action(screen, step.action, Point(*pointer) if pointer else None)
         said = f"invalid: {step.invalid}" if step.invalid else describe(step.action, Size(*screen.size))
+        turn = f"turn {step.turn}, " if step.turn and step.turn != step.number else ""
         who = f"{step.who}: " if step.who else ""
-        yield draw_caption(drawn, f"{step.number}. {who}{said}", warning=step.invalid is not None), ACTION_MS
+        caption = f"{turn}{step.number}. {who}{said}"
+        yield draw_caption(drawn, caption, warning=step.invalid is not None), ACTION_MS
     outcome = episode.outcome.value.replace("_", " ") if episode.outcome else "cut short"
     screen = Image.fromarray(episode.frame(len(episode.steps)))
-    said = f"{outcome}: {episode.why}"[:200]
+    used = "" if episode.usage is None else f"{episode.turns} turns, {episode.usage} · "
+    said = f"{outcome}: {used}{episode.why}"[:200]
     yield draw_caption(screen, said, warning=episode.outcome is not Outcome.SUCCESS), LAST_MS
 
 

@@ -170,6 +170,11 @@ class Episode:
         return Usage.total(step.usage for step in self.steps)
 
     @property
+    def turns(self) -> int:
+        """Answers of the agent; 0 in episodes that were recorded before answers were counted."""
+        return max((step.turn for step in self.steps), default=0)
+
+    @property
     def screenshots(self) -> tuple[Path | None, ...]:
         """Pictures of the screen before the first action and after each, where they were kept as files."""
         return (self.first_screenshot, *(step.screenshot for step in self.steps))

@@ -44,6 +44,7 @@ function card(one) {
   const text = make("span", "text");
   text.append(make("span", `badge ${one.outcome}`, words(one.outcome)));
   if (one.steps.length) text.append(make("span", "badge plain", `${one.steps.length} step${one.steps.length === 1 ? "" : "s"}`));
+  if (one.cost) text.append(make("span", "badge plain", one.cost === "unknown" ? "cost unknown" : one.cost));
   if (data.some((other) => other.agent !== one.agent)) text.append(make("span", "badge plain", one.agent));
   text.append(make("div", "said", one.instruction));
   if (one.why && one.outcome !== "success") text.append(make("div", "found", one.why));
@@ -79,15 +80,19 @@ function open(one) {
   $("name").textContent = `${name(one)} · ${one.agent}`;
   $("instruction").textContent = one.instruction;
   $("why").textContent = one.why;
+  $("used").textContent = one.used || "";
+  const turns = one.steps.some((step, index) => index && step.turn && step.turn === one.steps[index - 1].turn);
   $("steps").replaceChildren(...one.steps.map((step, index) => {
     const line = make("li", "", step.text);
     if (step.who) line.prepend(make("span", "who", step.who));
+    if (turns && step.turn) line.prepend(make("span", "turn", `turn ${step.turn}`));
     if (step.invalid) line.append(make("span", "note invalid", step.invalid));
     if (step.response) line.append(make("span", "note", step.response));
+    if (step.used) line.append(make("span", "note", step.used));
     line.onclick = () => go(index);
     return line;
   }));
-  const end = make("li", "end", `end: ${words(one.outcome)}`);
+  const end = make("li", "end", `end: ${words(one.outcome)}` + (one.end ? ` (${words(one.end)})` : ""));
   end.onclick = () => go(one.steps.length);
   $("steps").append(end);
   $("position").max = one.steps.length;
