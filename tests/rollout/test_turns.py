@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from operant.agents.base import Agent, Decision, Usage
+from operant.config.desktop import DesktopConfig
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import InvalidAction, ModelServerError
 from operant.rollout.episode import EpisodeResult, Step
@@ -223,3 +224,23 @@ def test_turns_read_back_from_disk(tmp_path: Path) -> None:
     assert episode.header["end"] == "done"
     assert len(list(episode.observations())) == 4
     assert episode.frame(3).shape == (800, 1280, 3)
+
+
+CHECKED = Decision((Action.wait(), Action.wait()), usage=Usage(7, 0, 3, 1), checks=("It sends mail.",))
+
+
+def test_safety_checks_are_passed_over_in_a_sandbox() -> None:
+    result, _ = play(Says(CHECKED, Decision((Action.done(),))))
+    assert (result.end, result.steps) == ("done", 3)
+
+
+class Live(FakeDesktop):
+    live = True
+
+
+@pytest.mark.parametrize("desktop", [Live(), FakeDesktop(DesktopConfig(isolated=False))])
+def test_elsewhere_nothing_of_a_turn_with_a_safety_check_is_performed(desktop: FakeDesktop) -> None:
+    result, _ = play(Says(CHECKED, Decision((Action.done(),))), desktop=desktop)
+    assert (result.outcome, result.end, result.steps) == (Outcome.FAILURE, "safety_check", 0)
+    assert "It sends mail." in result.why
+    assert result.usage == Usage(7, 0, 3, 1), "the turn was paid for"

@@ -12,9 +12,10 @@ from starlette.testclient import TestClient
 from tests.service.conftest import Serve, wait_for
 from tests.service.policies import Waiting, always
 
-from operant.agents.base import Agent
+from operant.agents.base import Agent, Decision
 from operant.desktop.local import LocalDesktop
 from operant.errors import AccessibilityError, MissingProgram
+from operant.service.inference.predictor import AgentPredictor
 from operant.testing import FakeDesktop
 from operant.types import Action, Observation
 
@@ -197,6 +198,45 @@ def test_auto_approve_does_not_ask(serve: Serve, screen: Screen) -> None:
         (f"{SESSIONS}/live/check", command),
     ):
         assert client.post(path, json=body).status_code == 403
+
+
+class Careful(Agent):
+    """Its vendor wants a person to confirm the first turn."""
+
+    def act(self, observation: Observation) -> Action | Decision:
+        if observation.step:
+            return Action.done()
+        return Decision((Action.key("enter"),), checks=("It sends mail.",))
+
+
+@pytest.mark.parametrize("approve", [True, False])
+def test_safety_checks_on_the_live_screen_wait_for_a_person_although_actions_do_not(
+    serve: Serve, screen: Screen, approve: bool
+) -> None:
+    predictor = AgentPredictor("careful", Careful)
+    client = serve(
+        allow_live=True, auto_approve=True, open_live=lambda: screen, predictors=lambda model: predictor
+    )
+    asked = {"instruction": "x", "max_steps": 5, "session": "live"}
+    answers: list[Any] = []
+    thread = threading.Thread(
+        target=lambda: answers.append(client.post("/api/v1/agent/complete-task", json=asked).json())
+    )
+    thread.start()
+    (waiting,) = wait_for(lambda: client.get("/api/v1/approvals").json())
+    assert waiting["description"] == "safety check: It sends mail."
+    assert screen.done == []
+    client.post(f"/api/v1/approvals/{waiting['id']}", json={"approve": approve})
+    thread.join()
+    assert screen.done == ([Action.key("enter")] if approve else [])
+    assert ("declined: safety check: It sends mail." in str(answers[0])) is not approve
+
+
+def test_safety_checks_in_a_sandbox_wait_for_no_one(serve: Serve) -> None:
+    predictor = AgentPredictor("careful", Careful)
+    client = serve(predictors=lambda model: predictor)
+    done = client.post("/api/v1/agent/complete-task", json={"instruction": "x", "max_steps": 5}).json()
+    assert done["steps_taken"] == 2
 
 
 class Reader(Agent):

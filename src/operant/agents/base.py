@@ -34,8 +34,6 @@ class TaskView:
     screen: Size
     seed: int = 0
     """For agents that draw: the same number for the same episode of an evaluation, on any machine."""
-    sandboxed: bool = True
-    """Whether nothing is at stake there. On a live screen, a model's safety check ends the episode."""
     actions: ActionMode = "gui"
     """What may be done: ``operant.calls`` says which functions are offered for that."""
     all_functions: bool = False
@@ -62,6 +60,9 @@ class Decision:
     """Who acted, in a team."""
     desktop: str = ""
     """Which of the agent's own desktops the actions are for (``AttachedAgent.environment``); empty for the episode's."""
+    checks: tuple[str, ...] = ()
+    """Safety checks of the model's vendor. Outside a sandbox a person confirms them first, or nothing is performed and
+    the episode ends (``safety_check``)."""
 
 
 class Agent(ABC):

@@ -209,6 +209,12 @@ class TaskEnvironment:
         self._step += 1
         return None if self._step < self.task.max_steps else self._end(None, terminated=False)
 
+    def confirm(self, check: str) -> str:
+        """Why a safety check of a model must not be passed over here; empty in a sandbox, where nothing is at stake."""
+        config = getattr(self.desktop, "config", None)
+        outside = getattr(self.desktop, "live", False) or not getattr(config, "isolated", True)
+        return "the desktop is no sandbox, and there is no one to ask" if outside else ""
+
     def verify(self, answer: str | None = None) -> Verdict:
         """Ask the criteria about the desktop as it is now."""
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -157,9 +158,12 @@ def _changed_episodes(comparison: Comparison) -> Table:
 
 
 def _table(title: str | None, first: str, used: bool) -> Table:
-    table = Table(title=title, title_justify="left", padding=(0, 0) if used else (0, 1))
+    table = Table(title=title, title_justify="left")
     table.add_column(first, overflow="fold")
-    for column in ("n", "success", "95 % interval", "mean steps", "infra errors", *(USED if used else ())):
+    columns = ["n", "success", "95 % interval", "mean steps", "infra errors"]
+    if used:  # in two lines, so that a row fits into one
+        columns = [re.sub(r"(?<=[a-z]) ", "\n", column) for column in (*columns, *USED)]
+    for column in columns:
         table.add_column(column, justify="right")
     return table
 

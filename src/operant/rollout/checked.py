@@ -43,6 +43,7 @@ def check_decision(said: object) -> Decision:
         end=str(said.end),
         actor=str(said.actor),
         desktop=str(said.desktop),
+        checks=tuple(map(str, said.checks)) if isinstance(said.checks, (tuple, list)) else (),
     )
 
 

@@ -53,6 +53,8 @@ class Environment(TurnEnvironment, Protocol):
 
     def begin(self, task: Task, *, prepared: bool = False) -> Observation: ...
 
+    def confirm(self, check: str) -> str: ...
+
 
 class StopSignal(Protocol):
     """What the loop needs of a ``threading.Event``."""
@@ -191,14 +193,12 @@ class _Run:
 
     def _introduce(self, observation: Observation, seed: int) -> None:
         height, width = observation.screen.shape[:2]
-        sandboxed = not getattr(self.environment.desktop, "live", False)
         desktop = self.environment.desktop
         view = TaskView(
             self.task.instruction,
             self.task.max_steps,
             Size(width, height),
             seed,
-            sandboxed,
             self.task.actions_on(desktop),
             getattr(getattr(desktop, "config", None), "functions", "focused") == "all",
         )
@@ -212,6 +212,8 @@ class _Run:
         """Carry out the agent's next answer; what it led to, and what ended the episode if it is over."""
         turn = self._ask_for_turn(observation)
         decision = turn.decision
+        if not decision.end and (why := self._unconfirmed(decision)):
+            turn.decision = decision = replace(decision, end="safety_check", error=why)
         if decision.end:
             raise self._ended_by_agent(turn, observation)
         if not decision.actions:
@@ -241,6 +243,13 @@ class _Run:
         ]
         seen = replace(transition.observation, results=tuple(turn.results))
         return replace(transition, observation=seen), _end_of(transition, done)
+
+    def _unconfirmed(self, decision: Decision) -> str:
+        """Why a safety check of the turn is not confirmed; empty if all are, or there is none."""
+        for check in decision.checks:
+            if refused := self.environment.confirm(check):
+                return f"a safety check was not confirmed ({refused}): {check}"
+        return ""
 
     def _ask_for_turn(self, observation: Observation) -> _Turn:
         began = time.perf_counter()

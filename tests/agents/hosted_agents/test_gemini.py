@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from google.genai import types
 
-from operant.agents.base import TaskView
 from operant.agents.hosted import make
 from operant.agents.hosted.gemini import MOST_REPEATS, PRUNE_EVERY, function_set
 from operant.config.hosted import HostedSettings
 from operant.errors import ConfigError, ModelServerError
 from operant.types import Action, ActionKind, ActionResult, Observation, Point
 
-from .scripted_server import SCREEN, ScriptedServer, agent_of, seen
+from .scripted_server import ScriptedServer, agent_of, seen
 
 MODEL = "gemini-3.5-flash"
 
@@ -128,21 +127,15 @@ def test_the_older_set_is_for_browsers(server: ScriptedServer) -> None:
 RISKY = {"decision": "require_confirmation", "explanation": "It sends a message."}
 
 
-def test_safety_decisions_are_acknowledged_on_sandboxed_desktops_only(server: ScriptedServer) -> None:
+def test_safety_decisions_are_told_and_acknowledged_where_the_loop_goes_on(server: ScriptedServer) -> None:
     calls = [call("click", x=1, y=2, safety_decision=RISKY), call("press_key", key="Enter")]
-    for _ in range(2):
-        server.then(reply(*calls))
-    server.then(reply({"text": "Done."}))
+    server.then(reply(*calls)).then(reply({"text": "Done."}))
     agent = agent_of(server, "gemini", MODEL)
-    agent.begin(TaskView("Do it.", 10, SCREEN, sandboxed=False))
-    turn = agent.act(seen())
-    assert (turn.actions, turn.end) == ((), "safety_check")
-    assert "sends a message" in turn.error
-    agent.begin(TaskView("Do it.", 10, SCREEN))
     turn = agent.act(seen())
     assert len(turn.actions) == 2
+    assert turn.checks == ("It sends a message.",)
     agent.act(seen(*(ActionResult(action) for action in turn.actions)))
-    told = [part["functionResponse"]["response"] for part in server.asked[2]["body"]["contents"][2]["parts"]]
+    told = [part["functionResponse"]["response"] for part in server.asked[1]["body"]["contents"][2]["parts"]]
     assert [one.get("safety_acknowledgement") for one in told] == ["true", None]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from operant.agents.base import TaskView
 from operant.agents.hosted import make
 from operant.agents.hosted.anthropic import MOST_PICTURES, tool_versions
 from operant.agents.registry import make_agent
@@ -240,13 +239,11 @@ def test_openai_continues_the_conversation_of_the_server(server: ScriptedServer)
     assert output["output"]["image_url"].startswith("data:image/png;base64,")
 
 
-def test_a_safety_check_on_a_live_screen_ends_the_episode(server: ScriptedServer) -> None:
+def test_a_safety_check_is_left_to_the_loop_and_recorded(server: ScriptedServer) -> None:
     server.then(response(computer_call(pending_safety_checks=[CHECK])))
-    agent = agent_of(server, "openai", "gpt-6-astra")
-    agent.begin(TaskView("Do it.", 10, SCREEN, sandboxed=False))
-    turn = agent.act(seen())
-    assert (turn.actions, turn.end) == ((), "safety_check")
-    assert "look out" in turn.error
+    turn = agent_of(server, "openai", "gpt-6-astra").act(seen())
+    assert turn.checks == ("look out",)
+    assert turn.record["safety_checks"] == ["look out"]
 
 
 # Chat.

@@ -9,7 +9,7 @@ from operant.envs.task_environment import TaskEnvironment
 from operant.errors import NotApproved
 from operant.rollout.loop import Stopped
 from operant.service.attempts.free import is_free
-from operant.service.masking import mask_action
+from operant.service.masking import mask_action, mask_text
 from operant.service.sessions.session import Session
 from operant.tasks.task import Task
 from operant.types import Action, Observation, Transition
@@ -68,6 +68,16 @@ class SharedEnvironment(TaskEnvironment):
             observation = super().look(more=more)
             self._session.keep(observation.screen)
             return observation
+
+    def confirm(self, check: str) -> str:
+        if not (self._session.live or super().confirm(check)):
+            return ""
+        self._wait_for_turn()
+        try:
+            self._session.confirm(mask_text(check, self._secrets))
+        except NotApproved as error:
+            return error.message
+        return ""
 
     def _wait_for_turn(self) -> None:
         self._session.wait_for_turn(self._cancelled)

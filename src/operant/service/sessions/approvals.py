@@ -32,10 +32,16 @@ class Approvals:
         self._lock = threading.Lock()
         self._pending: dict[str, Pending] = {}
 
+    def confirm(self, check: str) -> None:
+        """As ``require`` for a model's safety check: a person is asked even where actions are approved automatically."""
+        self._ask(check, "answer in the dashboard")
+
     def require(self, description: str) -> None:
         """Return when the action may be done; ``NotApproved`` if it may not."""
-        if self.automatic:
-            return
+        if not self.automatic:
+            self._ask(description, "approve in the dashboard, or start with --auto-approve")
+
+    def _ask(self, description: str, hint: str) -> None:
         pending = Pending(uuid.uuid4().hex[:12], description)
         with self._lock:
             self._pending[pending.id] = pending
@@ -43,7 +49,7 @@ class Approvals:
             if not pending.answered.wait(self.timeout_s):
                 raise NotApproved(
                     f"not approved within {self.timeout_s:g} s: {description}",
-                    hint="approve in the dashboard, or start with --auto-approve",
+                    hint=hint,
                 )
         finally:
             with self._lock:

@@ -70,8 +70,16 @@ class Sessions:
                 lease.release()
                 raise
         name = identity or uuid.uuid4().hex[:12]
-        session = Session(name, lease.desktop, ttl_s, renew=lease.renew, release=lease.release)
-        return self._add(session)
+        return self._add(
+            Session(
+                name,
+                lease.desktop,
+                ttl_s,
+                renew=lease.renew,
+                release=lease.release,
+                confirm=self._approvals.confirm,
+            )
+        )
 
     def _add(self, session: Session) -> Session:
         with self._lock:
@@ -111,7 +119,14 @@ class Sessions:
             )
         desktop = self._open_live()
         return self._add(
-            Session(LIVE, desktop, self._ttl_s, release=desktop.close, approve=self._approvals.require)
+            Session(
+                LIVE,
+                desktop,
+                self._ttl_s,
+                release=desktop.close,
+                approve=self._approvals.require,
+                confirm=self._approvals.confirm,
+            )
         )
 
     def list(self) -> list[Session]:

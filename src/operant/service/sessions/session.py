@@ -23,7 +23,7 @@ from operant.actions.json_actions import to_json
 from operant.config.desktop import Profile
 from operant.desktop.local import LocalDesktop
 from operant.desktop.protocol import Desktop
-from operant.errors import DesktopError, SessionBusy, SessionExpired, UnknownEpisode
+from operant.errors import DesktopError, NotApproved, SessionBusy, SessionExpired, UnknownEpisode
 from operant.service.masking import mask_action
 from operant.service.sessions.changes import Box, changed_box, changed_share, window_changes
 from operant.tasks.criteria.base import Criterion
@@ -63,7 +63,8 @@ class Performed:
 
 
 class Session:
-    """``release`` gives the desktop back; ``approve`` may hold an action until it is approved."""
+    """``release`` gives the desktop back; ``approve`` may hold an action until it is approved, ``confirm`` a turn
+    until its safety checks are."""
 
     def __init__(
         self,
@@ -74,6 +75,7 @@ class Session:
         renew: Callable[[float], None] = lambda ttl_s: None,
         release: Callable[[], None] = lambda: None,
         approve: Callable[[str], None] | None = None,
+        confirm: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.id = identity
@@ -89,7 +91,7 @@ class Session:
         self.success: Criterion | None = None  # decides about instructions that bring no criteria
         self.seen: Observation | None = None  # by an agent that was asked for one action
         self._desktop = desktop
-        self._renew, self._release, self._approve = renew, release, approve
+        self._renew, self._release, self._approve, self._confirm = renew, release, approve, confirm
         self._clock = clock
         self._exclusive = threading.RLock()
         self._turn = threading.Condition()
@@ -195,6 +197,12 @@ class Session:
     def approve(self, action: Action) -> None:
         if self._approve is not None:
             self._approve(describe(action, self.size))
+
+    def confirm(self, check: str) -> None:
+        """Return when a person has confirmed a model's safety check; ``NotApproved`` otherwise."""
+        if self._confirm is None:
+            raise NotApproved("there is no one to ask")
+        self._confirm(f"safety check: {check}")
 
     def keep(self, frame: npt.NDArray[np.uint8]) -> int:
         self.steps += 1
