@@ -10,8 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from operant.agents.hosted import make
+from operant.config.hosted import HostedSettings
 from operant.desktop.sandbox import SandboxDesktop
-from operant.types import Action, Node, Point
+from operant.rollout.player import environment_for
+from operant.tasks.criteria import FileExists
+from operant.tasks.task import Task
+from operant.types import Action, Difficulty, Node, Point
 
 pytestmark = pytest.mark.x11
 
@@ -72,6 +77,34 @@ def test_a_program_that_thinks_before_it_draws_is_waited_for(
         if not np.array_equal(before, after):
             return
     pytest.fail("it never drew")
+
+
+LATE = r"""
+    stty raw -echo; printf ready > ready; column=1
+    while :; do
+        dd bs=1 count=1 2>/dev/null >/dev/null
+        sleep 0.15; printf '\033[5;%dH####' $((column += 5))
+    done"""
+
+
+def test_what_a_hosted_model_is_shown_holds_what_an_idle_program_draws_late(
+    desktop: SandboxDesktop, eventually: Any
+) -> None:
+    """It sleeps for 150 ms after a key, so nothing tells that there is more to come."""
+    agent = make(HostedSettings(vendor="chat", model="any", base_url="http://127.0.0.1:9/v1"))
+    environment = environment_for(desktop, agent)
+    task = Task("own/late-v1", "Press keys.", Difficulty.EASY, FileExists(path="ready"))
+    environment.begin(task, prepared=True)
+    desktop.launch(["xterm", "-e", "sh", "-c", LATE])
+    eventually(lambda: desktop.files.exists("ready"))
+    for _ in range(3):
+        before = environment.look().screen
+        began = time.monotonic()
+        shown = environment.step(Action.key("x")).observation.screen
+        assert time.monotonic() - began > 0.3
+        assert not np.array_equal(before, shown)
+        time.sleep(0.4)  # whatever comes later came too late, which is the point
+        assert np.array_equal(shown, desktop.frame())
 
 
 def display_of(tree: Node) -> str:

@@ -18,6 +18,7 @@ from operant.agents.base import Agent, Decision, Usage
 from operant.evaluation.report import write_report
 from operant.evaluation.summary import lines_of, summarise
 from operant.evaluation.tables import summary_tables, used_text
+from operant.rollout.budget import Budget
 from operant.tasks.task import Task
 from operant.types import Action, Observation
 

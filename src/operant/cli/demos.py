@@ -1,8 +1,9 @@
-"""``operant demos``: record how the oracles do it."""
+"""``operant demos``: record how the oracles do it, or another agent."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,14 +11,16 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from operant.cli.agent_flags import MaxCost, MaxTokens, PriceFile
 from operant.cli.task_flags import Only, Suite, TaskIds, task_ids
 
-app = typer.Typer(help="Record demonstrations of the tasks' oracles, to learn from.", no_args_is_help=True)
+app = typer.Typer(help="Record demonstrations of oracles or agents, to learn from.", no_args_is_help=True)
+INTERRUPTED = 130  # there is something left to play
 
 
 @app.callback()
 def main() -> None:
-    """Record demonstrations of the tasks' oracles, to learn from."""
+    """Record demonstrations of oracles or agents, to learn from."""
 
 
 @app.command()
@@ -33,18 +36,41 @@ def collect(
     episodes: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 3,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            help="Who demonstrates, such as anthropic:MODEL; only episodes that the criteria accept are kept.",
+            show_default="the tasks' oracles",
+        ),
+    ] = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    prices: PriceFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Let the oracles play training instances and record the episodes.
+    """Let the oracles, or an agent, play training instances and record the successes.
 
     What they show is the same for every agent; steps and inexpressible actions are counted for the hierarchical one.
     """
     from operant.agents.hierarchical.labeler import HierarchicalLabeler
+    from operant.agents.registry import agent_factory
+    from operant.config.prices import PriceTable
+    from operant.rollout.budget import Budget
     from operant.rollout.demonstration_collector import collect_demonstrations
     from operant.rollout.lessons import LessonView, cache_directory
     from operant.train.tasks import training_templates
 
-    templates = training_templates(suite, difficulty, only, ids=task_ids(tasks) or (), oracle=True)
+    templates = training_templates(suite, difficulty, only, ids=task_ids(tasks) or (), oracle=agent is None)
+    budget = None if max_cost is None and max_tokens is None else Budget(max_cost, max_tokens)
+    demonstrator = None
+    if agent is not None:
+        make = agent_factory(agent, prices=None if prices is None else PriceTable.read(prices))
+        first = make()
+        if budget is not None:
+            budget.check(first)
+        first.preflight()
+        first.close()
+        demonstrator = agent, make
     # Seeds outside: a collection that is cut off has some of every template.
     instances = [template.instance(seed + k, "train") for k in range(episodes) for template in templates]
     console = Console(stderr=True)
@@ -56,6 +82,8 @@ def collect(
             out,
             LessonView(HierarchicalLabeler(), cache_directory()),
             workers=workers,
+            agent=demonstrator,
+            budget=budget,
             on_progress=lambda collected: progress.update(bar, completed=collected.episodes),
         )
     summary: dict[str, Any] = {
@@ -63,6 +91,7 @@ def collect(
         "successes": done.successes,
         "steps": done.steps,
         "infra_errors": done.infra_errors,
+        "usage": None if done.usage is None else asdict(done.usage),
         "inexpressible": dict(done.inexpressible.most_common(20)),
         "unsolved": sorted(task for task, seen in done.by_task.items() if not all(seen)),
     }
@@ -70,3 +99,10 @@ def collect(
         typer.echo(json.dumps(summary, indent=2))
     else:
         console.print(f"{done.successes} of {done.episodes} episodes, {done.steps} steps in {out}")
+        if done.usage is not None:
+            console.print(str(done.usage), highlight=False)
+    if budget is not None and done.episodes < len(instances) and (why := budget.exhausted()):
+        console.print(
+            f"stopped: {why}; go on with --seed {seed + done.episodes // len(templates)}", highlight=False
+        )
+        raise typer.Exit(INTERRUPTED)

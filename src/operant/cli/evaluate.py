@@ -116,11 +116,11 @@ def evaluate(
     from operant.agents.registry import agent_factory
     from operant.config.places import place
     from operant.config.prices import PriceTable
-    from operant.evaluation.budget import Budget
     from operant.evaluation.evaluation_run import EvaluationRun
     from operant.evaluation.plan import Asked, plan_episodes
     from operant.evaluation.runner import evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
+    from operant.rollout.budget import Budget
     from operant.tasks.oracle import check_oracles
     from operant.tasks.suites import load_suite, select
     from operant.train.tasks import parse_difficulty

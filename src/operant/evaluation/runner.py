@@ -16,12 +16,12 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
-from operant.evaluation.budget import Budget
 from operant.evaluation.evaluation_run import EvaluationRun, EvaluationSettings
 from operant.evaluation.plan import Asked
+from operant.rollout.budget import Budget, BudgetedJobs
 from operant.rollout.episode import EpisodeResult
-from operant.rollout.job_runner import JobList, JobRunner
-from operant.rollout.loop import Limits, StopSignal
+from operant.rollout.job_runner import JobRunner
+from operant.rollout.loop import Limits
 from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.rollout.store import EpisodeWriter
 
@@ -95,9 +95,6 @@ def evaluate(
         if played.error is not None and played.recorder is not None:  # it is on disk whatever happened
             played.recorder.begin(played.job.task)
             played.recorder.end(played.result)
-        if budget is not None:
-            tries = (*played.job.failed_tries, played.result)
-            budget.add(one.usage for one in tries)
         on_progress(played.job.asked, played.result)
 
     with DesktopPool(workers + prefetch, config, ttl_s=LONGEST_EPISODE_S, factory=desktops) as pool:
@@ -109,31 +106,13 @@ def evaluate(
             limits=Limits(act_s=run.settings.act_s),
         )
         runner = JobRunner(
-            _BudgetedJobs(jobs, on_end, budget), player, workers=workers, prefetch=prefetch, name="eval"
+            BudgetedJobs(jobs, on_end, budget), player, workers=workers, prefetch=prefetch, name="eval"
         )
         runner.run()
 
 
 def _used(result: EpisodeResult) -> dict[str, Any]:
     return {} if result.usage is None else {"usage": asdict(result.usage)}
-
-
-class _BudgetedJobs(JobList["_EvaluationJob"]):
-    """Hands out no further job once the budget is used up."""
-
-    def __init__(
-        self,
-        jobs: Sequence[_EvaluationJob],
-        on_end: Callable[[PlayedEpisode[_EvaluationJob]], None],
-        budget: Budget | None,
-    ) -> None:
-        super().__init__(jobs, on_end)
-        self._budget = budget
-
-    def take(self, stop: StopSignal) -> _EvaluationJob | None:
-        if self._budget is not None and self._budget.exhausted():
-            return None
-        return super().take(stop)
 
 
 @dataclass(eq=False)

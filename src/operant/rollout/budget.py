@@ -1,18 +1,24 @@
-"""How much an evaluation may use before it stops: no new episode begins, those under way are played to their end."""
+"""How much a call may use before it stops: no new episode begins, those under way are played to their end."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from operant.agents.base import Agent, Usage
 from operant.errors import ConfigError
+from operant.rollout.job_runner import JobList
+from operant.rollout.loop import StopSignal
+from operant.rollout.player import Job, PlayedEpisode
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "BudgetedJobs"]
+
+J = TypeVar("J", bound=Job)
 
 
 class Budget:
-    """Counts what one call of ``operant eval`` uses, tries that were lost included. Safe for threads."""
+    """Counts what one call of a verb that plays uses, tries that were lost included. Safe for threads."""
 
     def __init__(self, max_cost: float | None = None, max_tokens: int | None = None) -> None:
         self.max_cost = max_cost
@@ -44,3 +50,25 @@ class Budget:
         if spent.cost is None:
             return "the cost is unknown, so it can't be kept below --max-cost; --max-tokens needs no prices"
         return f"${spent.cost:.4f} are spent, of ${self.max_cost:.4f}" if spent.cost >= self.max_cost else ""
+
+
+class BudgetedJobs(JobList[J]):
+    """Hands out no further job once the budget is used up; counts what each one used, its lost tries included."""
+
+    def __init__(
+        self, jobs: Iterable[J], on_end: Callable[[PlayedEpisode[J]], None], budget: Budget | None
+    ) -> None:
+        super().__init__(jobs, on_end)
+        self._budget = budget
+
+    def take(self, stop: StopSignal) -> J | None:
+        if self._budget is not None and self._budget.exhausted():
+            return None
+        return super().take(stop)
+
+    def finish(self, played: PlayedEpisode[J]) -> None:
+        if self._budget is not None:
+            self._budget.add(one.usage for one in (*played.job.failed_tries, played.result))
+        super().finish(played)
+
+    drop = finish

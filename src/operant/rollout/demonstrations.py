@@ -14,6 +14,7 @@ import random
 import shutil
 import uuid
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,8 +28,10 @@ from operant.errors import AgentError, NoResults, OperantError, ResultsError
 from operant.rollout import layout
 from operant.rollout.episode import Episode, EpisodeResult, Step
 from operant.rollout.store import EpisodeWriter, find_episodes
+from operant.tasks.criteria.answers import Answer
+from operant.tasks.criteria.combine import leaves
 from operant.tasks.oracle import next_action
-from operant.types import Action, Observation, Outcome
+from operant.types import Action, ActionKind, Observation, Outcome
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -166,21 +169,34 @@ class DemonstrationWriter(EpisodeWriter):
     """Keeps an episode in a collection if it teaches something, under a name that it gets when it has ended.
 
     A success is kept, and a failure if a learner acted. An oracle's episode replaces that of the same instance, a
-    learner's replaces none. Nothing is left of episodes that are not kept.
+    learner's replaces none. Nothing is left of episodes that are not kept. With ``agent``, that one demonstrates and
+    not the oracle: each step that it performed is labelled with its own action.
     """
 
-    def __init__(self, root: Path, *, by_learner: bool) -> None:
+    def __init__(self, root: Path, *, by_learner: bool, agent: str | None = None) -> None:
         self._root = root
         self._by_learner = by_learner
+        self._by_agent = agent is not None
         self._name = ""
+        self._asks = False
         self.kept: Path | None = None
         """Where the episode is, once it was kept."""
-        about = {"agent": "dagger" if by_learner else "oracle", "privileged": True}
+        about = {"agent": agent or ("dagger" if by_learner else "oracle"), "privileged": agent is None}
         super().__init__(root / ASIDE / uuid.uuid4().hex, about, pictures=False)
 
     def begin(self, task: Task) -> None:
         self._name = layout.episode_name(task.id, task.split, task.seed)
+        self._asks = any(isinstance(one, Answer) for one in leaves(task.success))
         super().begin(task)
+
+    def step(self, step: Step, observation: Observation) -> None:
+        action = step.action
+        if self._by_agent and action is not None and step.invalid is None and not step.looked:
+            if action.kind is ActionKind.ANSWER and not self._asks:
+                action = Action.done()  # models end with a sentence, also where nothing was asked
+            record = {**step.record, LABEL: to_json(action), BY_LEARNER: False}
+            step = replace(step, record=record)
+        super().step(step, observation)
 
     def end(self, result: EpisodeResult) -> None:
         super().end(result)

@@ -8,13 +8,13 @@ machine.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from operant.errors import TaskError
 from operant.tasks.criteria.base import Criterion
-from operant.tasks.criteria.combine import AllOf, AnyOf, Not
+from operant.tasks.criteria.combine import leaves
 from operant.tasks.criteria.parse import CRITERIA, parse_criterion
 
 __all__ = ["FIELD", "MAX_BYTES", "MAX_CRITERIA", "criterion_of_client", "criterion_of_text"]
@@ -46,7 +46,7 @@ def criterion_of_client(data: Mapping[str, Any] | list[Any]) -> Criterion:
         found = parse_criterion(data, FIELD)
     except TaskError as error:
         raise TaskError(_short(error.message), hint=error.hint) from error
-    if sum(1 for _ in _leaves(found)) > MAX_CRITERIA:
+    if sum(1 for _ in leaves(found)) > MAX_CRITERIA:
         raise TaskError(f"{FIELD}: there are more than {MAX_CRITERIA} criteria in it")
     return found
 
@@ -84,16 +84,6 @@ def _mentions(data: object, name: str) -> bool:
     if isinstance(data, Mapping):
         return name in data or any(_mentions(one, name) for one in data.values())
     return isinstance(data, list) and any(_mentions(one, name) for one in data)
-
-
-def _leaves(criterion: Criterion) -> Iterator[Criterion]:
-    if isinstance(criterion, (AllOf, AnyOf)):
-        for one in criterion.of:
-            yield from _leaves(one)
-    elif isinstance(criterion, Not):
-        yield from _leaves(criterion.of)
-    else:
-        yield criterion
 
 
 def _short(text: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pydantic import Field, SerializeAsAny
 
 from operant.tasks.criteria.base import Criterion, Verdict, World
 from operant.tasks.criteria.question import Unclear
 
-__all__ = ["AllOf", "AnyOf", "Not"]
+__all__ = ["AllOf", "AnyOf", "Not", "leaves"]
 
 
 class AllOf(Criterion):
@@ -60,3 +62,14 @@ class Not(Criterion):
     def check(self, world: World) -> Verdict:
         verdict = self.of.check(world)
         return verdict if isinstance(verdict, Unclear) else Verdict(not verdict.holds, verdict.why)
+
+
+def leaves(criterion: Criterion) -> Iterator[Criterion]:
+    """The criteria that a combination is made of."""
+    if isinstance(criterion, (AllOf, AnyOf)):
+        for one in criterion.of:
+            yield from leaves(one)
+    elif isinstance(criterion, Not):
+        yield from leaves(criterion.of)
+    else:
+        yield criterion
