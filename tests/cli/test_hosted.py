@@ -77,7 +77,9 @@ def test_every_end_has_its_own_reason(evaluated: Callable[..., dict[str, Any]]) 
             ChatReply('{"kind": "fail", "text": "no way"}'),
             ChatReply("", finish="content_filter"),
             ChatReply('{"kind": "cli', finish="length"),
+            ChatReply("This model's maximum context length is 8192 tokens.", status=400),
         ]
     )
-    told = evaluated(lambda request: next(replies), "--num-workers", "1")
-    assert told["ends"] == {"answer": 1, "fail": 1, "refusal": 1, "token_limit": 1}
+    told = evaluated(lambda request: next(replies), "--num-workers", "1", "--limit", "1", "--episodes", "5")
+    assert told["ends"] == {"answer": 1, "fail": 1, "refusal": 1, "token_limit": 2}
+    assert told["overall"]["infra_errors"] == 0

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from operant.evaluation.budget import Budget
 from rich.console import Console
 
 from operant.agents.base import Agent, Decision, Usage

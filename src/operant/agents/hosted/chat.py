@@ -8,6 +8,7 @@ last turns; the replies stay.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ __all__ = ["ChatDialogue"]
 
 FUNCTIONS = "function_tools"
 ENDS = {"length": "token_limit", "content_filter": "refusal"}
+#: How OpenAI, vLLM and llama.cpp say that a conversation does not fit the model any more.
+TOO_LONG = re.compile(r"context (length|size|window)|context_length|exceed_context", re.IGNORECASE)
 NO_PICTURE = "(an earlier screen)"
 NOW = "The screen now."
 #: Of a reply with calls, what has to come back as it was.
@@ -104,7 +107,10 @@ class ChatDialogue(Dialogue):
             ) as response:
                 return self._read(read_reply(response.iter_bytes(), timeout_s))
         except openai.APIError as error:
-            raise sdk_failure(error) from error
+            failure = sdk_failure(error)
+            if failure.status in (400, 413) and TOO_LONG.search(failure.message):
+                return ModelReply(text=failure.message, end="token_limit")
+            raise failure from error
         except OSError as error:
             raise Failure(0, "the connection broke") from error
 
