@@ -214,6 +214,33 @@ def team(
     deliver(result, as_json, out, lambda result: _goal_table("Teams", result, goals))
 
 
+@app.command()
+def agents(
+    as_json: Json = False,
+    out: Out = None,
+    templates: Annotated[int, typer.Option(min=1, help="Templates of each difficulty.")] = 10,
+    dialect: Annotated[list[str] | None, typer.Option(help="Only this one; may be given again.")] = None,
+    num_workers: Annotated[int, typer.Option(min=1, help="Episodes at once.")] = 8,
+    faults: Annotated[bool, typer.Option(help="Let the servers fail now and then, as vendors do.")] = True,
+    seed: Annotated[int, typer.Option(help="Which instance of each template.")] = 0,
+) -> None:
+    """Hosted agents in every dialect: the oracle behind strict servers that speak the vendors' protocols."""
+    from operant.bench.agents import measure_agents
+    from operant.bench.record import provenance
+
+    with progress_on_stderr() as progress:
+        measured = measure_agents(
+            progress,
+            per_difficulty=templates,
+            dialects=dialect or (),
+            workers=num_workers,
+            faults=faults,
+            seed=seed,
+        )
+        result = {**provenance(), **measured}
+    deliver(result, as_json, out, _dialects_table)
+
+
 OnCluster = Annotated[str, typer.Option(help="Ray: local, auto, or ray://HOST:PORT.")]
 Recorded = Annotated[
     Path, typer.Option("--latencies", help="What real desktops took, of `operant bench latencies`.")
@@ -348,6 +375,36 @@ def _desktop_table(result: dict[str, Any]) -> Any:
         )
     if "note" in usual:
         table.caption = usual["note"]
+    return table
+
+
+def _dialects_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(
+        *(
+            "dialect",
+            "success",
+            "steps (oracle's)",
+            "turns",
+            "own time ms p50",
+            "KB a turn",
+            "episodes a minute",
+        ),
+        "said otherwise",
+        title=f"Hosted agents, {len(result['tasks'])} tasks, {result['date']}, commit {result['commit']}",
+    )
+    for name, one in result["dialects"].items():
+        table.add_row(
+            name,
+            f"{one['success']:.1%}",
+            f"{one['steps']} ({one['oracle_steps']})",
+            str(one["turns"]),
+            f"{one['client_overhead_ms']['p50']:.1f}",
+            f"{one['bytes_per_turn'] / 1000:.0f}",
+            f"{one['episodes_per_minute']:.1f}",
+            "; ".join(one["differences"]),
+        )
     return table
 
 

@@ -37,8 +37,13 @@ VENDORS: dict[str, tuple[str, str]] = {
 }
 
 
-def make(settings: HostedSettings, prices: PriceTable | None = None) -> HostedAgent:
-    """The agent; a key that is missing is an error now, before any desktop starts. ``prices`` is the user's table."""
+def make(
+    settings: HostedSettings, prices: PriceTable | None = None, *, key: str | None = None
+) -> HostedAgent:
+    """The agent; a key that is missing is an error now, before any desktop starts.
+
+    ``prices`` is the user's table; ``key`` is for servers of tests, in place of the environment's.
+    """
     module, name = VENDORS[settings.vendor]
     try:
         adapter: type[Dialogue] = getattr(import_module(module), name)
@@ -47,7 +52,8 @@ def make(settings: HostedSettings, prices: PriceTable | None = None) -> HostedAg
             f"agents of {settings.vendor} need a package: {error.name}", hint="pip install 'operant[hosted]'"
         ) from error
     given = read_environment()
-    key = next((given[variable] for variable in adapter.key_variables if variable in given), "")
+    if key is None:
+        key = next((given[variable] for variable in adapter.key_variables if variable in given), "")
     if not key and adapter.needs_key:
         raise ConfigError(
             f"{settings.vendor}:{settings.model} needs a key",

@@ -24,7 +24,7 @@ from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import UNREADABLE, Failure, read_reply, sdk_failure
 from operant.config.hosted import HostedSettings
 from operant.errors import ConfigError, InvalidAction
-from operant.types import Point, Size
+from operant.types import ActionKind, Point, Size
 
 __all__ = ["ChatDialogue"]
 
@@ -34,6 +34,9 @@ ENDS = {"length": "token_limit", "content_filter": "refusal"}
 TOO_LONG = re.compile(r"context (length|size|window)|context_length|exceed_context", re.IGNORECASE)
 NO_PICTURE = "(an earlier screen)"
 NOW = "The screen now."
+#: For dialects that have no word for an answer.
+ANSWERS = "If the task asks for something, end it by a line with ANSWER: and nothing but the answer."
+_ANSWER = re.compile(r"^ANSWER:.*\S", re.MULTILINE)
 #: Of a reply with calls, what has to come back as it was.
 KEPT = ("content", "reasoning_content", "reasoning")
 
@@ -72,6 +75,8 @@ class ChatDialogue(Dialogue):
     def begin(self, instruction: str, shown: Size, seen: Seen) -> None:
         self.shown = shown
         told = self._dialect.prompt(shown, self._units, sees="picture" if seen.picture else "tree")
+        if ActionKind.ANSWER not in self._dialect.carries:
+            told = f"{told} {ANSWERS}"
         self._messages = [{"role": "system", "content": told}, _user(f"Task: {instruction}", seen)]
 
     def answer(self, results: Sequence[CallResult], seen: Seen) -> None:
@@ -174,8 +179,9 @@ class ChatDialogue(Dialogue):
         try:
             actions = tuple(self._dialect.parse(calls or text, self.shown, self._units))
         except InvalidAction as error:
-            if end:
-                return ModelReply(text=text, end=end, usage=usage)
+            answer = _ANSWER.search(without_thinking(text))
+            if end or (answer is not None and ActionKind.ANSWER not in self._dialect.carries):
+                return ModelReply(text=text if end or answer is None else answer[0], end=end, usage=usage)
             return ModelReply((ModelCall("", self._name, error=error.message),), text, usage=usage)
         return ModelReply((ModelCall("", self._name, actions),), text, usage=usage)
 

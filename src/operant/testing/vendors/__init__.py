@@ -9,13 +9,17 @@ from __future__ import annotations
 from operant.testing.vendors.agent import OracleBehindApi
 from operant.testing.vendors.anthropic_messages import AnthropicMessages
 from operant.testing.vendors.faults import FaultPlan
+from operant.testing.vendors.gemini_content import GeminiContent
 from operant.testing.vendors.minds import OracleMind, Rehearsal, ScriptedMind
+from operant.testing.vendors.openai_chat import OpenAIChat
 from operant.testing.vendors.openai_responses import OpenAIResponses
 from operant.testing.vendors.server import VendorConversation, VendorServer
 
 __all__ = [
     "AnthropicMessages",
     "FaultPlan",
+    "GeminiContent",
+    "OpenAIChat",
     "OpenAIResponses",
     "OracleBehindApi",
     "OracleMind",

@@ -95,6 +95,12 @@ class AnthropicMessages(VendorProtocol):
         error = {"type": problem.kind, "message": problem.message}
         return {"type": "error", "error": error, "request_id": f"req_{self.number()}"}
 
+    def look_up(self, path: str) -> dict[str, Any]:
+        name = path.removeprefix("/v1/models/")
+        if name not in MODELS:
+            raise ApiProblem(404, "not_found_error", f"model: {name}")
+        return {"type": "model", "id": name, "display_name": name, "created_at": "2026-08-01T00:00:00Z"}
+
     def answer(self, request: ApiRequest) -> dict[str, Any]:
         if request.path != "/v1/messages":
             raise ApiProblem(404, "not_found_error", "Not found")

@@ -21,7 +21,7 @@ class FaultPlan:
 
     def __init__(
         self,
-        seed: int = 0,
+        seed: int | str = 0,
         share: float = 0.1,
         kinds: Sequence[Fault] = ("rate_limit", "overloaded"),
         most: int = 1,

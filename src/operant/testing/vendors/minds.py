@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from operant.errors import AgentError
 from operant.tasks.oracle import next_action
-from operant.types import Action, ActionKind, Observation, Window
+from operant.types import Action, ActionKind, Observation, Size, Window
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -27,6 +27,9 @@ _KEYBOARD = (ActionKind.KEY, ActionKind.TYPE)
 
 class Mind(ABC):
     """Decides what a model would do next."""
+
+    screen: Size = Size(1280, 800)
+    """For models that are shown no picture: they count the screen's own pixels."""
 
     @abstractmethod
     def next(self, *, batches: bool) -> tuple[Action, ...]:
@@ -104,6 +107,8 @@ class OracleMind(Mind):
 
     def seen(self, observation: Observation) -> None:
         """What came of the last turn. An action that was not performed is not the oracle's last one."""
+        height, width = observation.screen.shape[:2]
+        self.screen = Size(width, height)
         if any(result.error for result in observation.results) or observation.error:
             self._last = observation.last_action
 

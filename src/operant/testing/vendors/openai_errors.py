@@ -1,14 +1,25 @@
-"""What OpenAI's two APIs share: the key in the header, and the form of errors."""
+"""What OpenAI's two APIs share: the key in the header, the list of models, and the form of errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from operant.testing.vendors.problem import ApiProblem
 from operant.testing.vendors.protocol import VendorProtocol
 
-__all__ = ["OpenAIProtocol"]
+__all__ = ["OpenAIProtocol", "unknown_model"]
+
+
+def unknown_model(name: object) -> ApiProblem:
+    return ApiProblem(
+        404,
+        "invalid_request_error",
+        f"The model `{name}` does not exist or you do not have access to it.",
+        code="model_not_found",
+        param="model",
+    )
 
 
 class OpenAIProtocol(VendorProtocol):
@@ -26,6 +37,22 @@ class OpenAIProtocol(VendorProtocol):
             raise ApiProblem(
                 401, "invalid_request_error", "Incorrect API key provided.", code="invalid_api_key"
             )
+
+    @abstractmethod
+    def models(self) -> Iterable[str]:
+        """The names of the models that are served."""
+
+    def look_up(self, path: str) -> dict[str, Any]:
+        listed = [
+            {"id": name, "object": "model", "created": 0, "owned_by": "openai"} for name in self.models()
+        ]
+        if path == "/v1/models":
+            return {"object": "list", "data": listed}
+        name = path.removeprefix("/v1/models/")
+        for model in listed:
+            if model["id"] == name:
+                return model
+        raise unknown_model(name)
 
     def problem(self, problem: ApiProblem) -> dict[str, Any]:
         return {

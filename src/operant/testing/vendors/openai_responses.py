@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,9 @@ class OpenAIResponses(OpenAIProtocol):
         self._stored: dict[str, list[dict[str, Any]]] = {}  # id of a response -> all items up to its end
         self._reasoning: dict[str, str] = {}  # id of a call's item -> id of the reasoning before it
         self._pending: dict[str, list[str]] = {}  # id of a call -> its safety checks
+
+    def models(self) -> Iterable[str]:
+        return RESPONSES_MODELS
 
     def answer(self, request: ApiRequest) -> dict[str, Any]:
         if request.path != "/v1/responses":

@@ -34,7 +34,7 @@ class ApiRequest:
 
 
 class VendorProtocol(ABC):
-    """One conversation in one vendor's protocol, answered by a mind. Subclass it and write the three hooks."""
+    """One conversation in one vendor's protocol, answered by a mind. Subclass it and write the hooks."""
 
     vendor: ClassVar[str]
     most_bytes: ClassVar[int]
@@ -49,6 +49,9 @@ class VendorProtocol(ABC):
         self.differences: set[str] = set()
         """Where the dialect lacked an action, what was said instead."""
         self._count = 0
+        self._unsaid: list[
+            Any
+        ] = []  # of an action that takes several calls, in a dialect with one call a turn
 
     @abstractmethod
     def check_key(self, headers: Mapping[str, str]) -> None:
@@ -62,10 +65,19 @@ class VendorProtocol(ABC):
     def problem(self, problem: ApiProblem) -> dict[str, Any]:
         """The body of an error."""
 
+    @abstractmethod
+    def look_up(self, path: str) -> dict[str, Any]:
+        """What a GET request shows: models. ``ApiProblem`` for one that is not there."""
+
+    def too_large(self) -> ApiProblem:
+        """For a request of more than ``most_bytes``."""
+        return ApiProblem(413, "request_too_large", "Request exceeds the maximum size")
+
     def begin(self, mind: Mind) -> None:
         """A new episode behind the same address."""
         self.mind = mind
         self.differences = set()
+        self._unsaid = []
 
     # For subclasses.
 
@@ -76,10 +88,16 @@ class VendorProtocol(ABC):
 
     def decide(self, render: Any, *, batches: bool = True) -> tuple[list[Any], Action | None]:
         """The calls of the next turn as payloads, or the action that ends the episode."""
-        actions = self.mind.next(batches=batches and self.batches)
+        if self._unsaid:
+            return [self._unsaid.pop(0)], None
+        batches = batches and self.batches
+        actions = self.mind.next(batches=batches)
         if actions[0].kind.terminal:
             return [], actions[0]
-        return [payload for one in actions for payload in spoken(one, render, self.differences)], None
+        payloads = [payload for one in actions for payload in spoken(one, render, self.differences)]
+        if not batches:
+            payloads, self._unsaid = payloads[:1], payloads[1:]
+        return payloads, None
 
     @staticmethod
     def last_words(action: Action) -> str:

@@ -113,15 +113,17 @@ def _wrong_union(
 ) -> ApiProblem | None:
     """None if one of the types takes it. Otherwise the complaint of the one whose ``type`` or ``role`` it names."""
     meant: ApiProblem | None = None
-    first: ApiProblem | None = None
+    others: list[ApiProblem] = []
     for kind in kinds:
         wrong = _wrong(value, kind, path, allow)
         if wrong is None:
             return None
-        first = first or wrong
+        others.append(wrong)
         if meant is None and _names(value, kind):
             meant = wrong
-    return meant or first or _refuse(path, "Input has no valid type", value)
+    # A complaint from further inside comes from a type that fits the value better.
+    deepest = max(others, key=lambda one: (one.param or "").count("."), default=None)
+    return meant or deepest or _refuse(path, "Input has no valid type", value)
 
 
 def _names(value: object, kind: Any) -> bool:

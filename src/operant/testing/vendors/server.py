@@ -34,7 +34,7 @@ class Exchange:
     received: int
     """Bytes of the reply's body."""
     seconds: float
-    """From the first byte of the request to the last one of the reply."""
+    """From the first byte of the request's body to the reply."""
 
 
 @dataclass
@@ -119,9 +119,20 @@ _FAULTY: dict[Fault, ApiProblem] = {
 def _handler(server: VendorServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # a small reply would wait 40 ms for the client's acknowledgement
+        wbufsize = -1
 
         def do_GET(self) -> None:
-            self._reply(404, b'{"error": {"message": "Not found"}}')
+            conversation, rest = server.find(self.path.partition("?")[0])
+            if conversation is None:
+                self._reply(404, b'{"error": {"message": "Not found"}}')
+                return
+            protocol = conversation.protocol
+            try:
+                protocol.check_key(self._names())
+                self._reply(200, json.dumps(protocol.look_up(rest)).encode())
+            except ApiProblem as problem:
+                self._reply(problem.status, json.dumps(protocol.problem(problem)).encode())
 
         def do_POST(self) -> None:
             began = time.perf_counter()
@@ -136,21 +147,25 @@ def _handler(server: VendorServer) -> type[BaseHTTPRequestHandler]:
                 self._spoil(fault)
                 return
             status, reply, headers = self._answer(conversation, rest, query, raw, fault)
-            self._reply(status, reply, headers)
+            # Noted before it is sent: the client may look at the list as soon as it has the reply.
             taken = time.perf_counter() - began
             conversation.exchanges.append(Exchange(status, len(raw), len(reply), taken))
+            self._reply(status, reply, headers)
+
+        def _names(self) -> dict[str, str]:
+            return {name.lower(): value for name, value in self.headers.items()}
 
         def _answer(
             self, conversation: VendorConversation, path: str, query: str, raw: bytes, fault: Fault | None
         ) -> tuple[int, bytes, dict[str, str]]:
             protocol = conversation.protocol
-            headers = {name.lower(): value for name, value in self.headers.items()}
+            headers = self._names()
             try:
                 if fault is not None:
                     raise _FAULTY[fault]
                 protocol.check_key(headers)
                 if len(raw) > protocol.most_bytes:
-                    raise ApiProblem(413, "request_too_large", "Request exceeds the maximum size")
+                    raise protocol.too_large()
                 request = ApiRequest(path, query, headers, _object(raw), len(raw))
                 return 200, json.dumps(protocol.answer(request)).encode(), {}
             except ApiProblem as problem:

@@ -1,0 +1,95 @@
+"""The oracle behind every API: each dialect solves tasks in the oracle's own steps, on fake and on real desktops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from operant.bench import agents
+from operant.bench.agents import choose_dialects, choose_tasks, play_dialect, rehearse
+from operant.desktop.pool import DesktopPool
+from operant.errors import ConfigError
+from operant.testing import FAKE_TEMPLATES, FakeDesktop
+from operant.testing.vendors import VendorServer
+from operant.testing.vendors.lineup import LINEUP
+from operant.types import Difficulty
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[VendorServer]:
+    with VendorServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def fake(server: VendorServer) -> Iterator[Any]:
+    tasks = [template.instance(0) for template in FAKE_TEMPLATES]
+    with DesktopPool(2, factory=FakeDesktop.factory) as pool:
+        oracle = rehearse(pool, tasks, 2)
+
+        def play(name: str, **more: Any) -> dict[str, Any]:
+            return play_dialect(
+                LINEUP[name], server, pool, tasks, oracle, **{"workers": 2, "faults": False, **more}
+            )
+
+        yield play
+
+
+@pytest.mark.parametrize("name", LINEUP)
+def test_every_dialect_solves_what_the_oracle_solves_in_its_steps(fake: Any, name: str) -> None:
+    told = fake(name)
+    assert (told["success"], told["failed"], told["declined"]) == (1.0, {}, {})
+    assert told["unexplained"] == {}
+    assert told["differences"] or told["steps"] == told["oracle_steps"]
+    assert told["turns"] <= told["steps"]
+    assert told["client_overhead_ms"]["turns"] > 0
+    assert told["bytes_per_turn"] > 100
+
+
+@pytest.mark.parametrize("name", ["anthropic_toolset", "openai", "chat_json"])
+def test_servers_that_fail_now_and_then_cost_no_success(
+    fake: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "FAULT_SHARE", 0.5)
+    monkeypatch.setattr(agents, "KINDS", ("rate_limit", "overloaded", "server_error", "garbage", "cut"))
+    monkeypatch.setattr("operant.agents.hosted.requests.FIRST_PAUSE_S", 0.01)
+    told = fake(name, faults=True)
+    assert sum(told["faults"].values()) > 3
+    assert (told["success"], told["unexplained"], told["replayed"]) == (1.0, {}, 0)
+
+
+def test_a_server_that_hangs_costs_a_try_and_not_the_episode(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "FAULT_SHARE", 0.15)
+    monkeypatch.setattr(agents, "KINDS", ("stall",))
+    monkeypatch.setattr(agents, "TIMEOUT_S", 3.0)
+    told = fake("openai", faults=True)
+    assert told["faults"]["stall"] == told["replayed"] > 0
+    assert told["success"] == 1.0
+
+
+@pytest.mark.x11
+def test_real_desktops(server: VendorServer) -> None:
+    """One task, through every dialect, on two desktops."""
+    tasks = choose_tasks(1)[:1]
+    with DesktopPool(2) as pool:
+        oracle = rehearse(pool, tasks, 1)
+        for name in LINEUP:
+            tally, _ = agents._play(LINEUP[name], server, pool, tasks, oracle, workers=1, faults=False)
+            (played,) = tally.ends
+            assert played.result.success, f"{name}: {played.result.why}"
+            assert played.result.steps == oracle[tasks[0].id].result.steps or tally.differences, name
+            assert tally.problems == []
+
+
+def test_the_choice_of_tasks_and_dialects() -> None:
+    tasks = choose_tasks(10)
+    assert [sum(task.difficulty is one for task in tasks) for one in Difficulty] == [10, 10, 10]
+    assert {task.id.partition("/")[0] for task in tasks} == {"core", "launch"}
+    assert len({task.id for task in tasks}) == 30
+    assert [one.name for one in choose_dialects(["openai"])] == ["openai"]
+    with pytest.raises(ConfigError, match="klingon"):
+        choose_dialects(["klingon"])
