@@ -93,19 +93,13 @@ def _every() -> Iterator[PlayedDialect]:
     yield PlayedDialect("anthropic_20251124", "anthropic", "claude-sonnet-4-6", AnthropicMessages)
     yield PlayedDialect("anthropic_20250124", "anthropic", "claude-haiku-4-5", AnthropicMessages)
     yield PlayedDialect("openai", "openai", "gpt-6-astra", OpenAIResponses, options={"checks": 1})
-    yield PlayedDialect(
-        "gemini", "gemini", "gemini-3.5-flash", GeminiContent, options={"confirmations": 1}
-    )
-    yield PlayedDialect(
-        "gemini_browser", "gemini", "gemini-2.5-computer-use-preview-10-2025", GeminiContent
-    )
+    yield PlayedDialect("gemini", "gemini", "gemini-3.5-flash", GeminiContent, options={"confirmations": 1})
+    yield PlayedDialect("gemini_browser", "gemini", "gemini-2.5-computer-use-preview-10-2025", GeminiContent)
     functions = {"dialect": "function_tools"}
     yield PlayedDialect(
         "openai_function_tools", "openai", "gpt-6-astra", OpenAIResponses, functions, {"functions": True}
     )
-    yield PlayedDialect(
-        "chat_function_tools", "chat", "gpt-5.6-terra", OpenAIChat, functions, functions
-    )
+    yield PlayedDialect("chat_function_tools", "chat", "gpt-5.6-terra", OpenAIChat, functions, functions)
     for name in TEXT_DIALECTS:
         yield _chat(name)
 

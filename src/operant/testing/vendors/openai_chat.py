@@ -15,7 +15,7 @@ from typing import Any
 from operant.actions.coordinates import Units
 from operant.actions.registry import dialect as find_dialect
 from operant.errors import ActionNotExpressible
-from operant.testing.vendors.openai_errors import OpenAIProtocol, unknown_model
+from operant.testing.vendors.openai_errors import OpenAIProtocol, check_declared, unknown_model
 from operant.testing.vendors.pictures import data_url_size
 from operant.testing.vendors.problem import ApiProblem, invalid
 from operant.testing.vendors.protocol import ApiRequest
@@ -151,7 +151,8 @@ class OpenAIChat(OpenAIProtocol):
     def _told_units(self, messages: Sequence[Mapping[str, Any]], shown: Size) -> Units | None:
         """What the system prompt says that coordinates count; None for what the dialect's models count."""
         told = " ".join(_words(one) for one in messages if one["role"] in ("system", "developer"))
-        for family in (None, *Units):
+        families: list[Units | None] = [None, *Units]
+        for family in families:
             sentences = [_COUNTED.findall(self.dialect.prompt(one, family)) for one in (shown, None)]
             if any(sentence in told for found in sentences for sentence in found):
                 return family
@@ -182,7 +183,7 @@ class OpenAIChat(OpenAIProtocol):
         name = inner["name"]
         given = inner.get("arguments", inner.get("args", {}))
         arguments = json.loads(given) if isinstance(given, str) else given
-        _check_declared(name, arguments, tools)
+        check_declared(name, arguments, tools)
         return {
             "id": f"call_{self.number():08d}",
             "type": "function",
@@ -195,21 +196,6 @@ def _called(text: str) -> object:
         return json.loads(text)
     except ValueError:
         return None
-
-
-def _check_declared(name: str, arguments: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]) -> None:
-    """A model calls only what the request declares."""
-    found = [tool["function"] for tool in tools if tool.get("type") == "function"]
-    declared = next((one for one in found if one["name"] == name), None)
-    if declared is None:
-        raise invalid(f"the request declares no function {name}", param="tools")
-    schema = declared.get("parameters") or {}
-    unknown = set(arguments) - set(schema.get("properties") or {})
-    missing = set(schema.get("required") or ()) - set(arguments)
-    if unknown or missing:
-        raise invalid(
-            f"the function {name} declares no {sorted(unknown)} and wants {sorted(missing)}", param="tools"
-        )
 
 
 def _check_options(body: Mapping[str, Any], model: ChatModel) -> None:

@@ -1,15 +1,15 @@
-"""What OpenAI's two APIs share: the key in the header, the list of models, and the form of errors."""
+"""What OpenAI's two APIs share: the key in the header, models, declared functions, and the form of errors."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.testing.vendors.problem import ApiProblem
+from operant.testing.vendors.problem import ApiProblem, invalid
 from operant.testing.vendors.protocol import VendorProtocol
 
-__all__ = ["OpenAIProtocol", "unknown_model"]
+__all__ = ["OpenAIProtocol", "check_declared", "unknown_model"]
 
 
 def unknown_model(name: object) -> ApiProblem:
@@ -20,6 +20,21 @@ def unknown_model(name: object) -> ApiProblem:
         code="model_not_found",
         param="model",
     )
+
+
+def check_declared(name: str, arguments: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]) -> None:
+    """A model calls only what the request declares."""
+    found = [tool.get("function", tool) for tool in tools if tool.get("type") == "function"]
+    declared = next((one for one in found if one["name"] == name), None)
+    if declared is None:
+        raise invalid(f"the request declares no function {name}", param="tools")
+    schema = declared.get("parameters") or {}
+    unknown = set(arguments) - set(schema.get("properties") or {})
+    missing = set(schema.get("required") or ()) - set(arguments)
+    if unknown or missing:
+        raise invalid(
+            f"the function {name} declares no {sorted(unknown)} and wants {sorted(missing)}", param="tools"
+        )
 
 
 class OpenAIProtocol(VendorProtocol):

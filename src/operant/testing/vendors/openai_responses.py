@@ -1,13 +1,19 @@
-"""OpenAI's Responses API as strictly as it is documented, for the tool ``computer``. No streaming."""
+"""OpenAI's Responses API as strictly as it is documented, for the tool ``computer`` and for our functions.
+
+No streaming.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from operant.actions import openai as dialect
-from operant.testing.vendors.openai_errors import OpenAIProtocol
+from operant.actions.coordinates import Units
+from operant.actions.registry import dialect as find_dialect
+from operant.testing.vendors.openai_errors import OpenAIProtocol, check_declared
 from operant.testing.vendors.pictures import data_url_size
 from operant.testing.vendors.problem import ApiProblem, invalid
 from operant.testing.vendors.protocol import ApiRequest
@@ -18,6 +24,9 @@ __all__ = ["RESPONSES_MODELS", "OpenAIResponses", "ResponsesModel"]
 
 #: The guide sends it, the SDK's type of a screenshot lacks it.
 DOCUMENTED = {"ResponseComputerToolCallOutputScreenshotParam": frozenset({"detail"})}
+CALLS = ("computer_call", "function_call")
+OUTPUTS = tuple(f"{kind}_output" for kind in CALLS)
+OWN = find_dialect("function_tools")
 MOST_PICTURES = 1500
 TILE = 32  # pixels a side for one token
 
@@ -43,8 +52,10 @@ RESPONSES_MODELS: Mapping[str, ResponsesModel] = {
 class OpenAIResponses(OpenAIProtocol):
     """A conversation with a model of OpenAI's."""
 
-    def __init__(self, *args: Any, checks: int = 0, **more: Any) -> None:
+    def __init__(self, *args: Any, checks: int = 0, functions: bool = False, **more: Any) -> None:
         super().__init__(*args, **more)
+        self.functions = functions
+        """Whether it calls the functions that a request declares, in place of the computer tool."""
         self.checks = checks
         """How many of the first calls carry a safety check that must be acknowledged."""
         self._stored: dict[str, list[dict[str, Any]]] = {}  # id of a response -> all items up to its end
@@ -67,7 +78,7 @@ class OpenAIResponses(OpenAIProtocol):
             raise invalid(
                 f"The requested model '{name}' does not exist.", code="model_not_found", param="model"
             )
-        _check_options(body, model)
+        _check_options(body, model, functions=self.functions)
         items = self._items(body)
         self._check_calls(items)
         return self._reply(body, items, _shown(items))
@@ -87,12 +98,12 @@ class OpenAIResponses(OpenAIProtocol):
         return self._stored[previous] + new
 
     def _check_calls(self, items: list[dict[str, Any]]) -> None:
-        calls = {item["call_id"]: item for item in items if item.get("type") == "computer_call"}
-        outputs = {item["call_id"]: item for item in items if item.get("type") == "computer_call_output"}
+        calls = {item["call_id"]: item for item in items if item.get("type") in CALLS}
+        outputs = {item["call_id"]: item for item in items if item.get("type") in OUTPUTS}
         reasoning = {item["id"] for item in items if item.get("type") == "reasoning"}
         for call_id, item in outputs.items():
             if call_id not in calls:
-                raise invalid(f"No tool call found for computer call with call_id {call_id}.", param="input")
+                raise invalid(f"No tool call found for {_kind(item)} with call_id {call_id}.", param="input")
             done = {check["id"] for check in item.get("acknowledged_safety_checks") or []}
             open_checks = [check for check in self._pending.get(call_id, []) if check not in done]
             if open_checks:
@@ -101,11 +112,11 @@ class OpenAIResponses(OpenAIProtocol):
                 )
         for call_id, item in calls.items():
             if call_id not in outputs:
-                raise invalid(f"No tool output found for computer call {call_id}.", param="input")
+                raise invalid(f"No tool output found for {_kind(item)} {call_id}.", param="input")
             needed = self._reasoning.get(item["id"])
             if needed is not None and needed not in reasoning:
                 raise invalid(
-                    f"Item '{item['id']}' of type 'computer_call' was provided without its required 'reasoning'"
+                    f"Item '{item['id']}' of type '{item['type']}' was provided without its required 'reasoning'"
                     f" item: '{needed}'.",
                     param="input",
                 )
@@ -115,10 +126,12 @@ class OpenAIResponses(OpenAIProtocol):
     ) -> dict[str, Any]:
         output: list[dict[str, Any]] = []
         end: Action | None = None
-        if shown is None:
-            actions: list[dict[str, Any]] = [{"type": "screenshot"}]
+        frame = shown or self.mind.screen
+        if self.functions:
+            actions, end = self.decide(lambda action: OWN.render(action, frame, Units.PIXELS))
+        elif shown is None:
+            actions = [{"type": "screenshot"}]
         else:
-            frame = shown
             actions, end = self.decide(lambda action: _said(action, frame))
         thought = {"type": "reasoning", "id": f"rs_{self.number():08d}", "summary": []}
         output.append({**thought, "encrypted_content": f"sealed {thought['id']}"})
@@ -133,6 +146,8 @@ class OpenAIResponses(OpenAIProtocol):
                     "content": [text],
                 }
             )
+        elif self.functions:
+            output += [self._function(one, str(thought["id"]), body["tools"]) for one in actions]
         else:
             output.append(self._call(actions, str(thought["id"])))
         reply_id = f"resp_{self.number():08d}"
@@ -164,6 +179,21 @@ class OpenAIResponses(OpenAIProtocol):
             },
         }
 
+    def _function(
+        self, payload: Mapping[str, Any], thought: str, tools: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        check_declared(payload["name"], payload["arguments"], tools)
+        call = {
+            "type": "function_call",
+            "id": f"fc_{self.number():08d}",
+            "call_id": f"call_{self.number():08d}",
+            "name": payload["name"],
+            "arguments": json.dumps(payload["arguments"]),
+            "status": "completed",
+        }
+        self._reasoning[call["id"]] = thought
+        return call
+
     def _call(self, actions: list[dict[str, Any]], thought: str) -> dict[str, Any]:
         call = {
             "type": "computer_call",
@@ -186,12 +216,16 @@ def _said(action: Action, frame: Size) -> dict[str, Any]:
     return {**said, "keys": said.get("keys")} if said["type"] == "double_click" else said
 
 
-def _check_options(body: Mapping[str, Any], model: ResponsesModel) -> None:
+def _kind(item: Mapping[str, Any]) -> str:
+    return "function call" if str(item["type"]).startswith("function") else "computer call"
+
+
+def _check_options(body: Mapping[str, Any], model: ResponsesModel, *, functions: bool) -> None:
     name = body["model"]
     tools = [tool["type"] for tool in body.get("tools", [])]
     if "computer_use_preview" in tools:
         raise invalid(f"Tool 'computer_use_preview' is not supported with {name}.", param="tools")
-    if "computer" not in tools:
+    if "computer" not in tools and not functions:
         raise invalid("no computer tool is declared", param="tools")
     for option in ("temperature", "top_p", "top_logprobs"):
         if not model.sampling and body.get(option) is not None:
@@ -213,7 +247,7 @@ def _picture(item: Mapping[str, Any]) -> Size | None:
     """The last picture of an item."""
     if item.get("type") == "computer_call_output":
         return data_url_size(item["output"].get("image_url"), "input.output.image_url")
-    content = item.get("content")
+    content = item.get("output") if item.get("type") == "function_call_output" else item.get("content")
     parts = content if isinstance(content, list) else []
     urls = [
         part["image_url"] for part in parts if part.get("type") == "input_image" and part.get("image_url")
@@ -229,4 +263,4 @@ def _shown(items: list[dict[str, Any]]) -> Size | None:
 
 
 def _without_pictures(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"type": item.get("type")} if item.get("type") == "computer_call_output" else item
+    return {"type": item.get("type")} if item.get("type") in OUTPUTS else item

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from operant.errors import ActionNotExpressible
 from operant.testing.vendors.faults import Fault, FaultPlan
 from operant.testing.vendors.problem import ApiProblem, invalid
 from operant.testing.vendors.protocol import ApiRequest, VendorProtocol
@@ -168,6 +169,11 @@ def _handler(server: VendorServer) -> type[BaseHTTPRequestHandler]:
                     raise protocol.too_large()
                 request = ApiRequest(path, query, headers, _object(raw), len(raw))
                 return 200, json.dumps(protocol.answer(request)).encode(), {}
+            except ActionNotExpressible as error:
+                # Not the client's fault: the table of substitutes lacks a line.
+                problem = invalid(error.message)
+                conversation.problems.append(problem)
+                return problem.status, json.dumps(protocol.problem(problem)).encode(), problem.headers
             except ApiProblem as problem:
                 if fault is None:
                     conversation.problems.append(problem)

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, MutableSet
 from dataclasses import replace
 from typing import TypeVar
 
+from operant.actions.scrolling import as_notches, as_pixels
 from operant.errors import ActionNotExpressible
 from operant.types import Action, ActionKind, Button
 
 __all__ = ["spoken"]
 
+_NAMED = {" ": "space", "\n": "enter", "\t": "tab"}
 #: How long dialects wait whose ``wait`` has no duration.
 _WAITS_S = (2.0, 1.0, 5.0)
 P = TypeVar("P")
@@ -28,7 +30,7 @@ def spoken(
                 payloads = [render(other) for other in others]
             except ActionNotExpressible:
                 continue
-            if differences is not None:
+            if differences is not None and name:
                 differences.add(name)
             return payloads
         raise error
@@ -37,6 +39,15 @@ def spoken(
 def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
     if action.kind is ActionKind.WAIT:
         yield from ((f"waits {wait:g} s", [Action.wait(wait)]) for wait in _WAITS_S)
+    if action.kind is ActionKind.SCROLL:
+        # The same scroll in another unit is no difference; a longer way in several parts is one.
+        for other in (as_pixels(action), as_notches(action)):
+            yield "", [other]
+            yield "long scroll in parts", _in_parts(other)
+    if action.kind is ActionKind.TYPE:
+        keys = [_NAMED.get(letter, letter) for letter in action.text]
+        chords = [("shift", key.lower()) if len(key) == 1 and key.isupper() else (key,) for key in keys]
+        yield "text as single keys", [Action.key(*chord) for chord in chords]
     if action.kind is ActionKind.DRAG and len(action.path) == 2:
         begin, end = action.path
         down, up = Action(ActionKind.MOUSE_DOWN, point=begin), Action(ActionKind.MOUSE_UP, point=end)
@@ -56,3 +67,10 @@ def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
     if action.button is Button.RIGHT:
         left = replace(action, button=Button.LEFT)
         yield "right click as click and Shift+F10", [left, Action.key("shift", "f10")]
+
+
+def _in_parts(action: Action, most: float = 5.0) -> list[Action]:
+    """A scroll in pieces of at most so many notches."""
+    notches = as_notches(action)
+    count = max(1, -(-int(max(abs(notches.dx), abs(notches.dy))) // int(most)))
+    return [replace(action, dx=action.dx / count, dy=action.dy / count)] * count
