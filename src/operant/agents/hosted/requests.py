@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -119,16 +120,26 @@ def read_reply(chunks: Iterable[bytes], timeout_s: float) -> dict[str, Any]:
 
 
 def read_body(chunks: Iterable[bytes], timeout_s: float) -> bytes:
-    """The bytes of a reply. An endless one ends here, by size or by time."""
+    """The bytes of a reply. An endless one ends here, by size or by time; one that breaks off may pass later."""
     deadline = time.monotonic() + timeout_s
     body = bytearray()
-    for chunk in chunks:
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise Failure(UNREADABLE, f"the reply is longer than {MOST_BYTES} bytes")
-        if time.monotonic() > deadline:
-            raise Failure(TOO_SLOW, "the reply did not end in time")
+    try:
+        for chunk in chunks:
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise Failure(UNREADABLE, f"the reply is longer than {MOST_BYTES} bytes")
+            if time.monotonic() > deadline:
+                raise Failure(TOO_SLOW, "the reply did not end in time")
+    except _http_errors("TimeoutException") as error:
+        raise Failure(TOO_SLOW, "the reply did not end in time") from error
+    except _http_errors("HTTPError") as error:
+        raise Failure(UNREACHABLE, f"the reply broke off ({type(error).__name__})") from error
     return bytes(body)
+
+
+def _http_errors(name: str) -> tuple[type[Exception], ...]:
+    """An error's class in each HTTP library that the SDKs brought: they do not wrap what goes wrong inside a body."""
+    return tuple(getattr(sys.modules[one], name) for one in ("httpx", "httpx2") if one in sys.modules)
 
 
 def json_object(body: bytes) -> dict[str, Any]:

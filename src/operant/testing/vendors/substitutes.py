@@ -45,9 +45,7 @@ def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
             yield "", [other]
             yield "long scroll in parts", _in_parts(other)
     if action.kind is ActionKind.TYPE:
-        keys = [_NAMED.get(letter, letter) for letter in action.text]
-        chords = [("shift", key.lower()) if len(key) == 1 and key.isupper() else (key,) for key in keys]
-        yield "text as single keys", [Action.key(*chord) for chord in chords]
+        yield "text as single keys", [_pressed(letter) for letter in action.text]
     if action.kind is ActionKind.DRAG and len(action.path) == 2:
         begin, end = action.path
         down, up = Action(ActionKind.MOUSE_DOWN, point=begin), Action(ActionKind.MOUSE_UP, point=end)
@@ -67,6 +65,12 @@ def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
     if action.button is Button.RIGHT:
         left = replace(action, button=Button.LEFT)
         yield "right click as click and Shift+F10", [left, Action.key("shift", "f10")]
+
+
+def _pressed(letter: str) -> Action:
+    if letter.isupper():
+        return Action.key("shift", letter.lower())
+    return Action.key(_NAMED.get(letter, letter))
 
 
 def _in_parts(action: Action, most: float = 5.0) -> list[Action]:
