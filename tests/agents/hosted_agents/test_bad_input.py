@@ -93,8 +93,16 @@ def test_no_key_is_told_before_a_desktop_starts(
     assert VARIABLES[vendor] in said
 
 
-@pytest.mark.parametrize("vendor", MODELS)
-@pytest.mark.parametrize("wrong", ["key", "model"])
+@pytest.mark.parametrize(
+    ("vendor", "wrong"),
+    # Servers of open models list other names than they take, so for chat the first request shows it.
+    [
+        (vendor, wrong)
+        for vendor in MODELS
+        for wrong in ("key", "model")
+        if (vendor, wrong) != ("chat", "model")
+    ],
+)
 def test_a_wrong_key_and_an_unknown_model_are_told_before_a_desktop_starts(
     server: VendorServer,
     vendor: str,
@@ -144,6 +152,9 @@ class RawServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                self.do_POST()
 
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -270,14 +281,15 @@ def test_a_reply_that_repeats_the_key_is_kept_without_it(
     with RawServer(said_by(vendor, f"The key is {SECRET}.")) as server:
         result = play(pool, tmp_path, vendor, server.url)
     assert result.outcome is Outcome.FAILURE
-    assert "•••" in "".join(path.read_text() for path in tmp_path.rglob("*.json*"))
+    kept = "".join(path.read_text() for path in tmp_path.rglob("*.json*"))
+    assert "•••" in kept or "\\u2022" in kept
 
 
 @pytest.mark.parametrize("name", ["anthropic_toolset", "openai", "gemini", "chat_function_tools"])
-def test_a_batch_of_500_actions_is_cut_and_the_model_is_told(
+def test_a_batch_of_500_actions_is_cut_or_refused_and_the_model_is_told(
     pool: DesktopPool, server: VendorServer, name: str
 ) -> None:
-    """Nothing hangs and nothing is lost: 100 are performed, and the episode goes on."""
+    """At most 100 are performed, every call gets its result, and the episode goes on."""
     batch = [Action.click(Point(0.01, 0.01))] * 500
     conversation = server.open(LINEUP[name].serve(ScriptedMind([batch])))
     settings = LINEUP[name].hosted_settings(conversation.base_url, max_retries=0)
@@ -286,7 +298,8 @@ def test_a_batch_of_500_actions_is_cut_and_the_model_is_told(
     player = EpisodePlayer(PooledDesktops[Job](pool), lambda job: agent)
     result = player.play(Job(replace(TASK, max_steps=150))).result
     assert [problem.message for problem in conversation.problems] == []
-    assert result.steps == 101
+    assert result.turns == 2
+    assert result.steps <= 101
     assert result.outcome is Outcome.FAILURE  # it said that it was done, and was not
 
 
@@ -307,7 +320,7 @@ def test_a_model_that_refuses_the_tool_is_an_error_that_says_so(
 @pytest.mark.parametrize("vendor", MODELS)
 def test_the_key_is_in_no_log(vendor: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with RawServer(b"{}") as server:
+    with RawServer(b"[1]") as server:
         base = server.url + ("/v1" if vendor in ("openai", "chat") else "")
         settings = HostedSettings.build(vendor=vendor, model=MODELS[vendor], base_url=base, max_retries=0)
         agent = make(settings, key=SECRET)

@@ -280,7 +280,12 @@ def _failure(error: errors.APIError | httpx.HTTPError | OSError) -> Failure:
         page = "<html" in str(error.message)[:400].lower()
         said = "the server answered with a web page" if page else str(error.message or error.status)
         pause = retry_after(getattr(error.response, "headers", {}))
-        return Failure(int(error.code or 0), said, _delay(error.details) if pause is None else pause)
+        wrong_key = error.code == 400 and "API key" in said  # Google has no 401 for it
+        return Failure(
+            401 if wrong_key else int(error.code or 0),
+            said,
+            _delay(error.details) if pause is None else pause,
+        )
     if isinstance(error, httpx.TimeoutException):
         return Failure(TOO_SLOW, "no answer in time")
     return Failure(UNREACHABLE, f"no connection ({type(error).__name__})")
