@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from operant.actions import DIALECTS, TEXT_DIALECTS
 from operant.agents.hosted import HostedAgent, make
 from operant.agents.hosted.widgets import MOST, marked, widget_lines, widgets_in_sight
 from operant.config.hosted import HostedSettings
-from operant.types import Action, Node, Size
+from operant.types import Action, ActionResult, Node, Size, Window
 
 from .scripted_server import SCREEN, ScriptedServer, agent_of, seen
 
@@ -167,6 +168,43 @@ def test_an_agent_that_reads_widgets_is_shown_widgets(server: ScriptedServer) ->
         make(HostedSettings.build(**SPOKEN[name])) for name in ("computer_rl", "computer_rl_visual")
     )
     assert (text.observation_type, visual.observation_type) == ("a11y_tree", "screenshot")
+
+
+@pytest.mark.parametrize("dialect", ["computer_rl", "computer_rl_visual"])
+def test_computer_rl_is_told_the_state_as_its_own_runner_tells_it(
+    server: ScriptedServer, dialect: str
+) -> None:
+    agent = agent_of(server, "chat", "autoglm-os", dialect=dialect, history=2)
+    windows = (
+        Window(0x2A, "Book - Calc", "libreoffice-calc", 1, 0, 0, 9, 9, focused=True),
+        Window(0x2B, "Files", "pcmanfm", 2, 0, 0, 9, 9, focused=False),
+    )
+    replies = [
+        "<think>hm</think>\n```python\nAgent.wait()\n```",
+        "I would rather talk.",
+        "Agent.exit(success=True)",
+    ]
+    results: tuple[ActionResult, ...] = ()
+    error = None
+    for said in replies:
+        server.then({"choices": [{"message": {"content": said}, "finish_reason": "stop"}]})
+        look = replace(seen(*results, tree=window(widget("w0", 9, 9, 20, 20)), error=error), windows=windows)
+        turn = agent.act(look)
+        results = tuple(ActionResult(action, text="42" * 3000) for action in turn.actions)
+        error = turn.error or None
+    assert turn.actions == (Action.done(),)
+    body = server.asked[-1]["body"]
+    assert "</answer>" in body["stop"]
+    first, second, third = (list(one["content"]) for one in body["messages"] if one["role"] == "user")
+    kinds = ["image_url"] * (dialect == "computer_rl_visual") + ["text", "text"]
+    assert [part["type"] for part in third] == [part["type"] for part in second] == kinds
+    assert [part["text"] for part in first] == ["Task: Do it.", "(an earlier screen)"]
+    assert second[-2]["text"] == "* Previous Action Result: " + "42" * 1000
+    assert third[-2]["text"].startswith("* Previous Action Result: Invalid action: ")
+    state = third[-1]["text"]
+    assert "* Apps:\n0x0000002a libreoffice-calc Book - Calc\n0x0000002b pcmanfm Files" in state
+    assert "* Current App: libreoffice-calc" in state
+    assert ("* A11y Tree:\nframe 'Window'" in state) == (dialect == "computer_rl")
 
 
 def test_only_what_is_in_sight_is_told_and_of_a_part_its_own_centre() -> None:

@@ -73,7 +73,7 @@ class HostedAgent(Agent):
     def _look(self, observation: Observation, screen: Size, shown: Size) -> Seen:
         how = self._dialogue.observation
         if how == "screenshot":
-            return Seen(picture_of(observation.screen, shown))
+            return Seen(picture_of(observation.screen, shown), windows=observation.windows)
         with_marks = how == "som"
         widgets = widgets_in_sight(observation.tree, screen)
         if with_marks:
@@ -82,7 +82,8 @@ class HostedAgent(Agent):
         lines = widget_lines(
             widgets, screen, lambda point: self._dialogue.locate(point, shown), numbered=with_marks
         )
-        return Seen(None if how == "a11y_tree" else picture_of(observation.screen, shown, marks), lines)
+        picture = None if how == "a11y_tree" else picture_of(observation.screen, shown, marks)
+        return Seen(picture, lines, observation.windows)
 
     def _tell(self, observation: Observation, shown: Size, seen: Seen) -> None:
         if not self._begun:

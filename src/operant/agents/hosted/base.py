@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from operant.actions.frames import UNLIMITED, Limits
 from operant.agents.base import Usage
-from operant.types import Action, ActionResult, Point, Size
+from operant.types import Action, ActionResult, Point, Size, Window
 
 if TYPE_CHECKING:
     from operant.agents.hosted.pictures import EncodedPicture
@@ -40,6 +40,8 @@ class Seen:
     picture: EncodedPicture | None
     text: str = ""
     """Widgets, and what else is to be said."""
+    windows: tuple[Window, ...] = ()
+    """For models that are told which applications are open."""
 
 
 @dataclass(frozen=True, slots=True)

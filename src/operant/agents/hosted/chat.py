@@ -37,6 +37,8 @@ NOW = "The screen now."
 #: For dialects that have no word for an answer.
 ANSWERS = "If the task asks for something, end it by a line with ANSWER: and nothing but the answer."
 _ANSWER = re.compile(r"^ANSWER:.*\S", re.MULTILINE)
+#: ComputerRL's own words, which its models know.
+INVALID, RESULT, MOST_RESULT = "Invalid action", "* Previous Action Result", 2000
 #: Of a reply with calls, what has to come back as it was.
 KEPT = ("content", "reasoning_content", "reasoning")
 
@@ -56,6 +58,7 @@ class ChatDialogue(Dialogue):
             raise ConfigError(f"{chosen!r} is no dialect of chat", hint=f"dialects: {', '.join(known)}")
         self._dialect = DIALECTS[chosen]
         self._name = chosen
+        self._as_computer_rl = chosen.startswith("computer_rl")
         self._units = None if settings.coordinates is None else Units(settings.coordinates)
         if self._units is not None and self._units not in self._dialect.units:
             named = ", ".join(one.value for one in self._dialect.units)
@@ -77,7 +80,7 @@ class ChatDialogue(Dialogue):
         told = self._dialect.prompt(shown, self._units, sees="picture" if seen.picture else "tree")
         if ActionKind.ANSWER not in self._dialect.carries:
             told = f"{told} {ANSWERS}"
-        self._messages = [{"role": "system", "content": told}, _user(f"Task: {instruction}", seen)]
+        self._messages = [{"role": "system", "content": told}, self._turn(f"Task: {instruction}", seen)]
 
     def answer(self, results: Sequence[CallResult], seen: Seen) -> None:
         errors = [one.error for one in results if one.error]
@@ -86,13 +89,25 @@ class ChatDialogue(Dialogue):
             told = NOW
         else:
             answers = [one.last.text for one in results if one.last is not None and one.last.text]
-            told = "\n".join([f"Your last action was refused: {error}" for error in errors] + answers) or NOW
+            refused = INVALID if self._as_computer_rl else "Your last action was refused"
+            told = "\n".join([f"{refused}: {error}" for error in errors] + answers)
         zoomed = [one.last for one in results if one.last is not None and one.last.action.region is not None]
         closer = [within(one.screen, self.shown) for one in zoomed if one.screen is not None]
-        self._messages.append(_user(told, seen, *closer))
+        self._messages.append(self._turn(told, seen, *closer))
 
     def remark(self, why: str, seen: Seen) -> None:
-        self._messages.append(_user(why, seen))
+        self._messages.append(self._turn(f"{INVALID}: {why}" if self._as_computer_rl else why, seen))
+
+    def _turn(self, told: str, seen: Seen, *closer: EncodedPicture) -> dict[str, Any]:
+        """A user's turn: what became of the last action, and the screen now."""
+        pictures = [picture for picture in (*closer, seen.picture) if picture is not None]
+        images = [{"type": "image_url", "image_url": {"url": picture.url}} for picture in pictures]
+        if self._as_computer_rl:
+            # The models were trained with the picture first, and with the last result under its own heading.
+            result = told if told.startswith("Task: ") else f"{RESULT}: {told[:MOST_RESULT] or None}"
+            return {"role": "user", "content": [*images, _text(result), _text(_state(seen))]}
+        text = [_text(seen.text)] if seen.text else []
+        return {"role": "user", "content": [_text(told or NOW), *text, *images]}
 
     # Requests.
 
@@ -124,7 +139,7 @@ class ChatDialogue(Dialogue):
         users = [index for index, one in enumerate(self._messages) if one["role"] == "user"]
         old = set(users[: -self.settings.history])
         return [
-            {"role": "user", "content": [one["content"][0], {"type": "text", "text": NO_PICTURE}]}
+            {"role": "user", "content": [_first_text(one["content"]), _text(NO_PICTURE)]}
             if index in old
             else one
             for index, one in enumerate(self._messages)
@@ -236,14 +251,23 @@ def _answered(result: CallResult) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": result.call.id, "content": told}
 
 
-def _user(text: str, seen: Seen, *closer: EncodedPicture) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _first_text(content: list[dict[str, Any]]) -> dict[str, Any]:
+    """The task, or what became of an action."""
+    return next(part for part in content if part["type"] == "text")
+
+
+def _state(seen: Seen) -> str:
+    """Windows and widgets under the headings of ComputerRL's own runner."""
+    apps = [f"0x{one.id:08x} {one.wm_class} {one.title}" for one in seen.windows]
+    current = next((one.wm_class for one in seen.windows if one.focused), None)
+    told = ["\n".join(["* Apps:", *(apps or ["None"])]), f"* Current App: {current}"]
     if seen.text:
-        parts.append({"type": "text", "text": seen.text})
-    for picture in (*closer, seen.picture):
-        if picture is not None:
-            parts.append({"type": "image_url", "image_url": {"url": picture.url}})
-    return {"role": "user", "content": parts}
+        told.append("\n".join(["* A11y Tree:", *seen.text.splitlines()[1:]]))
+    return "\n\n".join(told)
 
 
 def _usage(given: Any) -> Usage:
