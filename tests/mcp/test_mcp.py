@@ -184,6 +184,8 @@ def test_a_client_uses_a_desktop_over_pipes(tmp_path: Path) -> None:
             assert "mousepad" in text_of(wrong)
             missing = await client.call_tool("read_file", {"path": "nothing"})
             assert missing.is_error
+            assert "Errno" not in text_of(missing)
+            assert "No such file" in text_of(missing)
             unknown = await client.call_tool("clik", {})
             assert unknown.is_error
             assert "did you mean 'click'?" in text_of(unknown)

@@ -7,6 +7,7 @@ says whose session a request belongs to.
 from __future__ import annotations
 
 import base64
+import re
 import time
 from collections.abc import Callable
 from functools import partial
@@ -38,6 +39,7 @@ Context = ServerRequestContext[Any, Any]
 FindSession = Callable[[Context], DesktopSession]
 
 SCREEN, EPISODE = "desktop://screen", "desktop://episode"
+ERROR_NUMBER = re.compile(r"^\[Errno \d+\] ")
 LONGEST_SEED = 9  # digits
 JSON_LINES = "application/jsonl"
 ABOUT = (
@@ -77,7 +79,7 @@ def make_server(offer: Offer, find: FindSession) -> Server[Any]:
         except OperantError as error:
             return _failure(error.message, error.hint)
         except OSError as error:  # of a file of the desktop
-            return _failure(f"{error.strerror or error}: {str(error.filename or '')[:120]}")
+            return _failure(_words_of(error))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the client gets a sentence and the log the rest
@@ -194,6 +196,12 @@ def _png(screen: npt.NDArray[np.uint8], shown: Size | None) -> bytes:
 def _failure(message: str, hint: str | None = None) -> types.CallToolResult:
     text = f"{message}\nhint: {hint}" if hint else message
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+def _words_of(error: OSError) -> str:
+    """Without the number, which helps no model."""
+    said = error.strerror or ERROR_NUMBER.sub("", str(error))
+    return f"{said}: {str(error.filename)[:120]}" if error.filename else said[:300]
 
 
 def _asked_for(offer: Offer, params: types.GetPromptRequestParams) -> Task:

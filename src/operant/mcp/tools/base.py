@@ -74,7 +74,7 @@ class Tool(Generic[A]):
         for one in found:
             if one["type"] == "extra_forbidden":
                 wrong = str(one["loc"][-1])[:80]
-                near = nearest(wrong, names)
+                near = nearest(wrong.lower(), names)
                 return InvalidAction(
                     f"{self.name} has no argument {wrong!r}", hint=f"{near} {listed}" if near else listed
                 )
