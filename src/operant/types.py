@@ -124,6 +124,12 @@ class ActionKind(str, Enum):
     def terminal(self) -> bool:
         return self in (ActionKind.DONE, ActionKind.FAIL, ActionKind.ASK, ActionKind.ANSWER)
 
+    @property
+    def uses_hands(self) -> bool:
+        """Whether it takes a pointer or a keyboard."""
+        without = (ActionKind.WAIT, ActionKind.SCREENSHOT, ActionKind.CALL)
+        return not self.terminal and self not in without
+
 
 #: What an agent may do: use pointer and keyboard (``gui``), call functions of applications (``api``), or both.
 ActionMode = Literal["gui", "api", "both"]

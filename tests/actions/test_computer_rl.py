@@ -54,6 +54,8 @@ def call(function: str, *args: object, **kwargs: object) -> Action:
         ("Agent.open_app('chrome')", [call("Agent.open_app", "chrome")]),
         ("Agent.switch_window(window_id='0x01')", [call("Agent.switch_window", window_id="0x01")]),
         ("VLCTools.play()", [call("VLCTools.play")]),
+        ("Files.move('a', target='b')", [call("files.move", "a", target="b")]),
+        ("files.move('a', target='b')", [call("files.move", "a", target="b")]),
         ("CalcTools.set_cell_value('A1', -1.5)", [call("CalcTools.set_cell_value", "A1", -1.5)]),
         (
             "CalcTools.f([[1, None], ('a', True)], x={'k': []})",
@@ -150,3 +152,12 @@ def test_round_trip(drawn: tuple[Action, Size]) -> None:
 @given(actions(thousandths, SCREEN))
 def test_round_trip_in_thousandths(action: Action) -> None:
     round_trip.check(computer_rl.VISUAL, action, SCREEN, can_say)
+
+
+def test_functions_of_applications_are_written_as_classes() -> None:
+    action = Action.call("mousepad.find_and_replace", {"find": "a", "replacement": "b"})
+    line = computer_rl.render(action, SCREEN)
+    assert line == "Mousepad.find_and_replace(find='a', replacement='b')"
+    assert computer_rl.parse(line, SCREEN) == [action]
+    with pytest.raises(ActionParseError):
+        computer_rl.parse("os.system('true')", SCREEN)

@@ -343,3 +343,22 @@ def test_others_need_a_token() -> None:
     )
     assert ended.returncode == 2
     assert b"token" in ended.stderr
+
+
+def test_functions_of_applications_are_tools_where_calls_are_allowed() -> None:
+    def session(**config: Any) -> DesktopSession:
+        return DesktopSession(Offer(DesktopConfig(**config), factory=FakeDesktop.factory))
+
+    assert "files_move" not in tools_of(session().offer)
+    both, only = (session(actions=mode) for mode in ("both", "api"))
+    assert {"files_move", "click"} <= set(tools_of(both.offer))
+    assert "click" not in tools_of(only.offer)
+    assert tools_of(only.offer)["files_move"].schema()["required"] == ["source", "target"]
+    assert "anyOf" not in json.dumps([tool.schema() for tool in tools_of(both.offer).values()])
+    with both.using() as desktop:
+        assert isinstance(desktop, FakeDesktop)
+        desktop.answers["files.read"] = "what it says"
+    assert use(both, "files_read", path="a.txt").text == "what it says"
+    with pytest.raises(InvalidAction, match="path must be a text"):
+        use(both, "files_read", path=3)
+    assert '"files.read"' in both.journal()

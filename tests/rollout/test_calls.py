@@ -79,7 +79,7 @@ def test_the_environment_itself_shows_the_result() -> None:
         ("both", READ, None),
         ("api", READ, None),
         ("api", Action.wait(), None),
-        ("api", Action.click(Point(0.5, 0.5)), "by calls of functions only: no click"),
+        ("api", Action.click(Point(0.5, 0.5)), "takes calls of functions only: no click"),
         ("api", Action.key("a"), "no key"),
         ("both", Action.call("files.trash", {"path": "x"}), "files.trash can't be called on a fake desktop"),
     ],
@@ -107,7 +107,7 @@ def test_a_task_may_be_for_pointer_and_keyboard_only(tmp_path: Path) -> None:
     environment = TaskEnvironment(desktop_for("both"))
     environment.begin(task)
     assert environment.actions == "gui"
-    assert "this task is played with pointer and keyboard" in environment.step(READ).info["invalid"]
+    assert "this task takes pointer and keyboard only" in environment.step(READ).info["invalid"]
     agent = Caller((READ,))
     run_episode(agent, TaskEnvironment(desktop_for("both")), replace(task, max_steps=3))
     assert agent.view is not None

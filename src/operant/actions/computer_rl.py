@@ -1,7 +1,8 @@
 """ComputerRL's answers: ``<think>...</think>`` and then Python, fenced or not.
 
 A line calls a primitive of ``Agent`` or a function of the application in focus, such as ``CalcTools.save()``;
-the latter, and those primitives that are not a gesture, become call actions under their full name. Whether
+the latter, and those primitives that are not a gesture, become call actions under their full name. Functions of
+Operant's applications are written with a capital letter (``Files.move`` for ``files.move``). Whether
 such a function exists is for the registry of applications to say. The models are asked for one line; of a reply
 with several blocks the first counts, and all of its lines, as in ComputerRL's own runner. The text agent
 (``DIALECT``) reads the widgets and counts pixels, the visual one (``VISUAL``) sees pictures and counts thousandths.
@@ -30,6 +31,7 @@ from operant.actions.python_calls import (
 )
 from operant.actions.scrolling import DIRECTIONS, direction_of
 from operant.actions.thinking import escape_thinking, without_thinking
+from operant.calls.catalog import canonical_name
 from operant.types import Action, ActionKind, Button, Point, Size
 
 __all__ = ["CARRIES", "DIALECT", "NOTCHES_PER_SCROLL", "VISUAL", "parse", "read", "render", "write"]
@@ -87,7 +89,7 @@ def read(payload: object, grid: Grid) -> list[Action]:
 
 
 def _actions(call: Call, grid: Grid) -> list[Action]:
-    if not _FUNCTION.fullmatch(call.function):
+    if not _FUNCTION.fullmatch(call.function) and canonical_name(call.function) is None:
         raise malformed("not a function of Agent or of an application", call.function)
     if call.function.startswith("Agent.") and call.function not in _CALLED:
         parameters = choose("primitive", call.function, _GESTURES)
@@ -95,8 +97,14 @@ def _actions(call: Call, grid: Grid) -> list[Action]:
         actions = _gesture(call.function, fields, grid)
         fields.end()
         return actions
+    function = canonical_name(call.function) if call.function not in _CALLED else None
     return [
-        Action(ActionKind.CALL, function=call.function, args=call.args, kwargs=tuple(call.kwargs.items()))
+        Action(
+            ActionKind.CALL,
+            function=function or call.function,
+            args=call.args,
+            kwargs=tuple(call.kwargs.items()),
+        )
     ]
 
 
@@ -189,14 +197,17 @@ def _line(action: Action, grid: Grid) -> str:
 
 def _called(action: Action) -> str:
     known = action.function in _CALLED or not action.function.startswith("Agent.")
-    if not (known and _FUNCTION.fullmatch(action.function)) or _has_keyword(action.function.split(".")):
+    function = action.function
+    if canonical_name(function) == function:
+        function = function[:1].upper() + function[1:]  # classes are capitalised
+    if not (known and _FUNCTION.fullmatch(function)) or _has_keyword(function.split(".")):
         refuse(_NAME, action, f"it can't call {action.function!r}")
     for name, _ in action.kwargs:
         if not _PARAMETER.fullmatch(name) or _has_keyword([name]):
             refuse(_NAME, action, f"{name!r} can't be the name of an argument")
     values = [python_literal(value) for value in action.args]
     values += [f"{name}={python_literal(value)}" for name, value in action.kwargs]
-    return f"{action.function}({', '.join(values)})"
+    return f"{function}({', '.join(values)})"
 
 
 def _has_keyword(names: list[str]) -> bool:

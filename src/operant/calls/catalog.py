@@ -22,14 +22,27 @@ __all__ = [
     "ALWAYS",
     "BUILT_IN",
     "built_in_apis",
+    "canonical_name",
     "find_function",
+    "function_lines",
     "functions_of",
     "offered_functions",
     "packed_code",
 ]
 
 #: The modules of ``inside/api``.
-BUILT_IN = ("clipboard", "files", "windows")
+BUILT_IN = (
+    "archives",
+    "atril",
+    "clipboard",
+    "files",
+    "galculator",
+    "mousepad",
+    "settings",
+    "terminal",
+    "viewnior",
+    "windows",
+)
 #: Offered whatever has the focus.
 ALWAYS = ("windows", "files", "clipboard")
 #: ComputerRL's words for functions that every desktop has.
@@ -106,6 +119,12 @@ def offered_functions(
         if focused_class and api.wm_class.lower() == focused_class.lower() and name not in ALWAYS
     ]
     return functions_of([*owned, *ALWAYS])
+
+
+def function_lines(functions: Iterable[Function]) -> str:
+    """Functions as a model is told of them: a signature and the first line of the docstring each."""
+    lines = [f"{one.signature}: {one.doc.partition(chr(10))[0]}" for one in functions]
+    return "\n".join(["Functions that you can call:", *lines]) if lines else ""
 
 
 @functools.cache

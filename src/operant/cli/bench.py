@@ -77,6 +77,23 @@ def typing(
 
 
 @app.command()
+def calls(
+    as_json: Json = False,
+    out: Out = None,
+    count: Annotated[int, typer.Option(min=1, help="How many calls to time.")] = 200,
+    hostile: Annotated[int, typer.Option(min=0, help="How many hostile calls to try.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Which hostile calls.")] = 0,
+) -> None:
+    """What a call of a function costs beyond the function, and whether hostile calls do anything."""
+    from operant.bench.calls import GOALS, measure_calls
+    from operant.bench.record import provenance
+
+    with progress_on_stderr() as progress:
+        result = {**provenance(), **measure_calls(progress, count, hostile, seed)}
+    deliver(result, as_json, out, lambda result: _goal_table("Calls", result, GOALS))
+
+
+@app.command()
 def env(
     as_json: Json = False,
     out: Out = None,

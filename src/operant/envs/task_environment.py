@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from operant.calls.permission import check_allowed
 from operant.desktop.frame_comparison import same_frame
 from operant.envs.commands import call, is_command
 from operant.errors import (
@@ -47,8 +48,6 @@ __all__ = ["TaskEnvironment", "typed_failures"]
 
 LATE_S = 3.0  # how long programs that are at work at the end of an episode are waited for
 AT_WORK_S = 0.05  # a desktop that settles sooner had nothing to do
-#: What an agent may do that has neither pointer nor keyboard. What ends an episode is always allowed.
-WITHOUT_HANDS = frozenset({ActionKind.CALL, ActionKind.WAIT, ActionKind.SCREENSHOT})
 TREE_S = 15.0  # a crowded machine may be slow
 
 
@@ -137,8 +136,10 @@ class TaskEnvironment:
             return self._end(action, terminated=True)
         said = ""
         try:
-            self._check_allowed(action)
-            if action.kind is ActionKind.CALL and self.commands and is_command(action):
+            calls = action.kind is ActionKind.CALL and self.commands
+            if not calls or self.task.gui_only:
+                check_allowed(action, self.actions, "this task" if self.task.gui_only else "this episode")
+            if calls and is_command(action):
                 said = call(self.desktop, action)
                 self.desktop.settle()
                 frame, error = self.desktop.frame(), None
@@ -169,16 +170,6 @@ class TaskEnvironment:
     def actions(self) -> ActionMode:
         """What an agent may do in this episode."""
         return self._actions or self.task.actions_on(self.desktop)
-
-    def _check_allowed(self, action: Action) -> None:
-        programs = self.commands and not self.task.gui_only
-        if action.kind is ActionKind.CALL and self.actions == "gui" and not programs:
-            why = "this task is" if self.task.gui_only else "this episode is"
-            raise InvalidAction(
-                f"{why} played with pointer and keyboard: functions such as {action.function[:60]} can't be called"
-            )
-        if self.actions == "api" and action.kind not in WITHOUT_HANDS:
-            raise InvalidAction(f"this episode is played by calls of functions only: no {action.kind.value}")
 
     @typed_failures()
     def look(self, *, more: bool = False) -> Observation:

@@ -115,6 +115,8 @@ def summarise(run: EvaluationRun, lines: Sequence[Line]) -> dict[str, Any]:
         "failures": [_failure(line) for line in lines if not line.success],
         "damaged": [line.damage for line in lines if line.damage],
         "invalid_steps": sum(header.get("invalid_steps", 0) for header in headers),
+        "calls": sum(header.get("calls", 0) for header in headers),
+        "gui_actions": sum(header.get("gui_actions", 0) for header in headers),
         "seeds": sorted({line.asked.seed for line in lines if line.asked.seed is not None}),
         "splits": sorted({line.asked.split for line in lines if line.asked.split is not None}),
         "commit": _one_or_all(header.get("commit") for header in headers),

@@ -97,6 +97,10 @@ class EpisodeResult:
     end: str = ""
     """What ended it: the agent's last action (``done``, ``fail``, ``ask``, ``answer``), ``steps``, ``success``, ``timeout``,
     ``error``, or the agent's own reason such as ``refusal``; empty after an infra or verifier error."""
+    calls: int = 0
+    """Steps that called a function of an application, whether or not that succeeded."""
+    gui_actions: int = 0
+    """Steps with pointer or keyboard."""
 
     @property
     def success(self) -> bool:

@@ -155,6 +155,7 @@ class _Run:
         self.stop = stop
         self.began = time.perf_counter()
         self.steps = self.invalid_steps = self.waits = 0
+        self.calls = self.gui_actions = 0
         self.turns = self.looks = self.looks_in_a_row = self.recorded = 0
         self.usage: Usage | None = None
         self.agent_s = self.desktop_s = 0.0
@@ -299,6 +300,8 @@ class _Run:
         self.looks_in_a_row = self.looks_in_a_row + 1 if looked else 0
         self.invalid_steps += invalid is not None
         self.waits += action is not None and action.kind is ActionKind.WAIT
+        self.calls += action is not None and action.kind is ActionKind.CALL
+        self.gui_actions += action is not None and action.kind.uses_hands
         self.desktop_s += desktop_s
         self._record(turn, action, transition, desktop_s, last=last)
 
@@ -371,6 +374,8 @@ class _Run:
             self.looks,
             self.usage,
             end,
+            self.calls,
+            self.gui_actions,
         )
 
 

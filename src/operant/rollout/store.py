@@ -128,6 +128,8 @@ class EpisodeWriter:
             "waits": result.waits,
             "turns": result.turns,
             "looks": result.looks,
+            "calls": result.calls,
+            "gui_actions": result.gui_actions,
             "end": result.end,
             **({} if result.usage is None else {"usage": asdict(result.usage)}),
             "actions": [None if step.action is None else to_json(step.action) for step in self._steps],

@@ -13,6 +13,7 @@ from operant.agents.hosted.base import NOT_EXECUTED, CallResult, Dialogue, Model
 from operant.agents.hosted.pictures import picture_of
 from operant.agents.hosted.requests import Failure, ask
 from operant.agents.hosted.widgets import marked, widget_lines, widgets_in_sight
+from operant.calls.catalog import function_lines, offered_functions
 from operant.config.hosted import HostedSettings
 from operant.config.prices import Prices
 from operant.types import Action, ActionKind, ActionResult, Observation, Size
@@ -60,7 +61,7 @@ class HostedAgent(Agent):
         if self._task is None:
             self.begin(TaskView(observation.instruction, observation.max_steps, screen))
         shown = self._dialogue.limits.fit(screen)
-        seen = self._look(observation, screen, shown)
+        seen = self._with_functions(self._look(observation, screen, shown), observation)
         self._tell(observation, shown, seen)
         reply, requests = self._ask()
         return self._decide(reply, self._priced(replace(reply.usage, requests=requests)))
@@ -84,6 +85,15 @@ class HostedAgent(Agent):
         )
         picture = None if how == "a11y_tree" else picture_of(observation.screen, shown, marks)
         return Seen(picture, lines, observation.windows)
+
+    def _with_functions(self, seen: Seen, observation: Observation) -> Seen:
+        """What the model is shown, with the functions that it may call now."""
+        task = self._task
+        if task is None or task.actions == "gui" or not self._dialogue.can_call:
+            return seen
+        focused = next((one.wm_class for one in observation.windows if one.focused), None)
+        told = function_lines(offered_functions(task.actions, focused, everything=task.all_functions))
+        return replace(seen, text=f"{seen.text}\n{told}".strip())
 
     def _tell(self, observation: Observation, shown: Size, seen: Seen) -> None:
         if not self._begun:

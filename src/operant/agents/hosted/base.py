@@ -86,6 +86,8 @@ class Dialogue(ABC):
     key_variables: tuple[str, ...] = ()
     """Environment variables that may hold the key, the usual one first."""
     needs_key: bool = True
+    can_call: bool = False
+    """Whether the model has words for a call of a function; then it is told which functions there are."""
     url_variables: tuple[str, ...] = ()
     """Environment variables that name another server than the vendor's."""
 

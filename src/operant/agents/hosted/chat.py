@@ -66,6 +66,7 @@ class ChatDialogue(Dialogue):
                 f"{chosen} does not count in {settings.coordinates}", hint=f"coordinates: {named}"
             )
         self.limits = self._dialect.limits
+        self.can_call = "kwargs" in self._dialect.carries.get(ActionKind.CALL, "")
         if settings.observation is None and self._dialect.sees == "tree":
             self.observation = "a11y_tree"
         self._length = "max_tokens"

@@ -85,8 +85,8 @@ class XDisplay:
             width, height = struct.unpack_from("<HH", geometry, 16)
             x, y = struct.unpack_from("<hh", place, 12)
             states = self._words(window, "_NET_WM_STATE")
-            title = self._text(window, "_NET_WM_NAME") or self._text(window, "WM_NAME")
-            wm_class = self._text(window, "WM_CLASS").rstrip("\0").rpartition("\0")[2]
+            title = self.text(window, "_NET_WM_NAME") or self.text(window, "WM_NAME")
+            wm_class = self.text(window, "WM_CLASS").rstrip("\0").rpartition("\0")[2]
             found.append(
                 TopWindow(
                     window,
@@ -102,6 +102,12 @@ class XDisplay:
                 )
             )
         return found
+
+    def has_icons(self) -> bool:
+        """Whether a window with the icons of the desktop lies behind all others."""
+        kind = self.atom("_NET_WM_WINDOW_TYPE_DESKTOP")
+        listed = self._words(self.root, "_NET_CLIENT_LIST_STACKING")
+        return any(kind in self._words(window, "_NET_WM_WINDOW_TYPE") for window in listed)
 
     def work_area(self) -> Tuple[int, int, int, int]:
         """The part of the screen that no panel covers."""
@@ -147,7 +153,7 @@ class XDisplay:
         press, release = 2, 3
         for kind, ordered in ((press, codes), (release, codes[::-1])):
             for code in ordered:
-                self._send(opcode, 2, struct.pack("<BBxxI4xI8xhh8x", kind, code, 0, 0, 0, 0))
+                self._send(opcode, 2, struct.pack("<BBxxII8xhh8x", kind, code, 0, 0, 0, 0))
         self.sync()
 
     def _extension(self, name: str) -> int:
@@ -191,7 +197,7 @@ class XDisplay:
         width, raw = self._property(window, name)
         return list(struct.unpack("<%dI" % (len(raw) // 4), raw)) if width == 32 else []
 
-    def _text(self, window: int, name: str) -> str:
+    def text(self, window: int, name: str) -> str:
         return self._property(window, name)[1].decode("utf-8", "replace")
 
     def _tell(self, window: int, what: str, data: List[int]) -> None:

@@ -182,6 +182,7 @@ def _execute(runtime: Runtime, asked: ExecuteRequest) -> ExecuteResponse:
         opened_windows=performed.opened if performed else [],
         closed_windows=performed.closed if performed else [],
         pointer=list(performed.pointer) if performed else None,
+        result=performed.text if performed else "",
         frame=f"/api/v1/sessions/{session.id}/frames/{performed.frame}" if performed else None,
     )
 

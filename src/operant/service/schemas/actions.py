@@ -175,5 +175,7 @@ class ExecuteResponse(Given):
     opened_windows: list[str]
     closed_windows: list[str]
     pointer: Pair | None
+    result: str = ""
+    """What a call answered."""
     frame: str | None
     """Where the settled picture is."""

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
+from operant.calls.permission import check_allowed
 from operant.config.desktop import Profile
 from operant.desktop.local import LocalDesktop
 from operant.desktop.protocol import Desktop
@@ -60,6 +61,8 @@ class Performed:
     opened: list[str]
     closed: list[str]
     pointer: tuple[int, int]
+    text: str = ""
+    """What a call answered."""
 
 
 class Session:
@@ -163,6 +166,8 @@ class Session:
             raise SessionBusy("an agent is at work here", hint="take over first, or cancel its task")
         with self.exclusive_access():
             desktop = self.desktop
+            if not self.live:
+                check_allowed(action, getattr(desktop, "actions", "gui"), "this desktop")
             if self.live and self._approve is not None:
                 self._approve(describe(mask_action(action, wholly=secret), desktop.size))
             before, windows = desktop.frame(), desktop.windows()
@@ -184,6 +189,7 @@ class Session:
                 opened,
                 closed,
                 desktop.pointer(),
+                step.text,
             )
 
     @contextmanager

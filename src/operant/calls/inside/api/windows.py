@@ -6,14 +6,14 @@ A window is named by its title, a part of it, its application, or its number in 
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Literal
 
 import programs
 from display import TopWindow, XDisplay, wait_until
+from opening import open_program
 from refusal import Refused
 
 TIME_LIMITS = {"open_application": 30}
-OPENED_S = 20.0  # how long an application may take to show its window
 DONE_S = 1.5  # how long the window manager may take
 
 
@@ -33,22 +33,7 @@ def open_application(application: str, document: str = "") -> str:
         if not os.path.exists(path):
             raise Refused("there is no file %s" % programs.shown(path))
         argv.append(path)
-    with XDisplay() as display:
-        before = {window.id: window.title for window in display.windows()}
-        process = programs.start(argv)
-
-        def new() -> Any:
-            fresh = [one for one in display.windows() if before.get(one.id) != one.title]
-            if not fresh and process.poll() not in (None, 0):
-                raise Refused(
-                    "%s ended with code %d and showed no window" % (application, process.returncode)
-                )
-            return fresh
-
-        found = wait_until(new, OPENED_S)
-        if not found:
-            raise Refused("%s showed no window within %g s" % (application, OPENED_S))
-        return "opened the window %r" % found[-1].title
+    return open_program(argv)
 
 
 def focus(window: str) -> str:
