@@ -13,12 +13,28 @@ from playwright.sync_api import Page, expect
 from tests.service.browser import PAGE_S, Browser, Served, chromium, served
 from tests.service.conftest import wait_for
 
+from operant.service.attempts.free import free_task
 from operant.service.sessions.session import Session
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
 SIZES = [(1440, 900), (390, 844)]
+#: words whose letters stand on more than one line
+BROKEN_WORDS = """() => {
+  const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+  while (walker.nextNode()) {
+    const node = walker.currentNode, box = node.parentElement.getBoundingClientRect();
+    if (!box.width || ["SCRIPT", "STYLE"].includes(node.parentElement.tagName)) continue;
+    for (const word of node.data.matchAll(/[^\\s\\-\\/]+/g)) {
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].filter((one) => one.width > 0).map((one) => Math.round(one.top)));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
 PAGES = ["/", "/wall", "/control", "/tasks", "/episodes", "/training", "/results"]
 
 
@@ -163,6 +179,70 @@ def test_text_is_typed_with_the_keyboard_of_a_phone(page: Page, service: Served)
     page.get_by_role("button", name="⌫").click()
     wait_for(lambda: text() == "Grüß", 30.0)
     service.runtime.sessions.end(session)
+
+
+def test_composed_characters_reach_the_desktop(page: Page, service: Served) -> None:
+    """Dead keys, input methods and emoji pickers write into a field; what they compose is typed."""
+    session = leased(page, service)
+    page.get_by_role("button", name="mousepad").click()
+    wait_for(session.desktop.windows, 30.0)
+    text = lambda: session.desktop.accessibility().find("text").text  # type: ignore[union-attr]  # noqa: E731
+    page.locator(".od-stage").scroll_into_view_if_needed()
+    page.mouse.click(*at(page, session, 640, 400))
+    page.keyboard.insert_text("Straße ")
+    wait_for(lambda: text() == "Straße ", 30.0)
+    method = page.context.new_cdp_session(page)
+    for part in ("と", "とう", "とうきょう"):
+        method.send("Input.imeSetComposition", {"text": part, "selectionStart": 1, "selectionEnd": 1})
+    method.send("Input.insertText", {"text": "東京"})
+    wait_for(lambda: text() == "Straße 東京", 30.0)
+    page.keyboard.insert_text("😀")
+    page.keyboard.type("ok")
+    wait_for(lambda: text() == "Straße 東京😀ok", 30.0)
+    page.keyboard.press("Backspace")
+    wait_for(lambda: text() == "Straße 東京😀o", 30.0)
+    service.runtime.sessions.end(session)
+
+
+def test_a_desktop_is_leased_by_name(page: Page, service: Served) -> None:
+    page.goto(service.url + "/wall")
+    page.get_by_label("Name, if you like").fill("a name")
+    page.get_by_role("button", name="New desktop").click()
+    expect(page.get_by_text("can't be the name of a session")).to_be_visible()
+    page.get_by_label("Name, if you like").fill("letters")
+    page.get_by_role("button", name="New desktop").click()
+    expect(page.get_by_text("session letters, no agent at work")).to_be_visible()
+    service.runtime.sessions.end(service.runtime.sessions.find("letters"))
+
+
+def test_no_word_is_broken(page: Page, service: Served) -> None:
+    """A line ends between words, or after a hyphen or a slash of a name."""
+    session = service.runtime.sessions.create()
+    words = "Supercalifragilistic instruction with a rather long unbreakablewordinthemiddle of it"
+    attempt = service.runtime.attempts.start(
+        free_task(words, 1), service.runtime.models.load("done"), deterministic=True, session=session
+    )
+    assert attempt.wait(60.0)
+    service.runtime.sessions.end(session)
+    for path in ("/tasks", "/episodes", "/"):
+        page.goto(service.url + path)
+        expect(page.locator(".op-title")).to_be_visible()
+        page.wait_for_timeout(300)
+        assert page.evaluate(BROKEN_WORDS) == [], path
+
+
+def test_a_rate_says_how_many_it_is_about(page: Page, service: Served) -> None:
+    service.runtime.metrics.reset()
+    for outcome in ("success", "failure", "success", "unverified"):
+        service.runtime.metrics.ended("fake/x-v1", "EASY", outcome)
+    page.goto(service.url + "/")
+    expect(page.locator(".op-card", has_text=re.compile("^Success67% of 3$"))).to_be_visible()
+
+
+def test_without_a_token_there_is_nothing_to_sign_out_of(page: Page, service: Served) -> None:
+    page.goto(service.url + "/")
+    expect(page.get_by_role("button", name="Dark or light")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign out")).to_have_count(0)
 
 
 def test_a_person_takes_over_from_the_agent(page: Page, service: Served) -> None:

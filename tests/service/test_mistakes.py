@@ -45,7 +45,7 @@ def client(module_serve: Serve) -> TestClient:
         (EXECUTE, {"action": {}, "screen": [1]}, "screen must have at least 2 entries", None),
         (EXECUTE, {"action": {}, "format": "jsno"}, "format has no such choice (got 'jsno')", NEAR("json")),
         (COMPLETE, {}, "give an instruction or a task_id, and not both", None),
-        (COMPLETE, {"instruction": "x", "profile": "ful"}, "profile has no such choice (got 'ful')", NEAR("full")),
+        (COMPLETE, {"instruction": "x", "profile": "ful"}, "profile must be 'bare' or 'full' (got 'ful')", NEAR("full")),
         (COMPLETE, {"instruction": "x", "secrets": [5]}, "secrets.0 must be text", None),
         (COMPLETE, {"instruction": "x", "success_criteria": 5}, "success_criteria must be an object or a list (got 5)", None),
         (SESSIONS, {"ttl_s": 0.5, "lanch": ["x"]},
@@ -92,10 +92,10 @@ def test_a_body_that_is_no_json_says_where(client: TestClient, path: str) -> Non
 
 def test_addresses_are_told_the_same(client: TestClient) -> None:
     said = client.get("/api/v1/sessions/default/frame", params={"width": "wide", "encoding": "jpg"}).json()
-    assert (
-        said["message"]
-        == "encoding has no such choice (got 'jpg'); width must be a whole number (got 'wide')"
-    )
+    told = {one["field"]: one["message"] for one in said["fields"]}
+    assert told["width"] == "must be a whole number (got 'wide')"
+    assert told["encoding"].startswith("must be '")
+    assert told["encoding"].endswith(" (got 'jpg')")
     assert said["hint"] == "encoding: did you mean 'jpeg'?"
 
 

@@ -92,7 +92,7 @@ def test_a_panel_that_keeps_crashing_is_not_the_agents_failure(service: httpx.Cl
 
 
 @pytest.mark.browser
-def test_signing_in_and_driving(service: httpx.Client) -> None:
+def test_signing_in_driving_and_signing_out(service: httpx.Client) -> None:
     """Pages and their sockets are closed until the token was given; then a real desktop is driven by hand."""
     url = str(service.base_url)
     with chromium() as browser, browser.page((390, 844)) as page:
@@ -116,6 +116,10 @@ def test_signing_in_and_driving(service: httpx.Client) -> None:
         wait_for(lambda: service.get(f"/api/v1/sessions/{name}/frame").content != before)
         page.get_by_role("button", name="Hand back").click()
         wait_for(lambda: service.get("/api/v1/sessions").json() == [])
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        page.goto(url + "/wall")
+        assert page.url.endswith("/login")
 
 
 def test_a_taken_port_is_said(service: httpx.Client, tmp_path: Path) -> None:

@@ -38,6 +38,38 @@ def test_a_session_from_lease_to_return(client: TestClient) -> None:
     assert (gone.status_code, gone.json()["code"]) == (404, "session_expired")
 
 
+def test_a_session_has_the_name_that_it_is_given(client: TestClient) -> None:
+    made = client.post(SESSIONS, json={"name": "letters"})
+    assert (made.status_code, made.json()["id"]) == (201, "letters")
+    said = client.post(EXECUTE, json={"action": {"kind": "wait"}, "session": "letters"}).json()
+    assert said["session"] == "letters"
+    again = client.post(SESSIONS, json={"name": "letters"})
+    assert (again.status_code, again.json()["code"]) == (409, "session_busy")
+    assert client.delete(f"{SESSIONS}/letters").status_code == 204
+    assert client.post(SESSIONS, json={"name": "letters"}).status_code == 201
+    assert [one["id"] for one in client.get(SESSIONS).json()] == ["letters"]
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("default", 403),
+        ("live", 403),
+        ("task-1", 403),
+        ("../x", 422),
+        ("", 422),
+        ("a b", 422),
+        ("x" * 65, 422),
+    ],
+)
+def test_a_name_that_can_not_be_is_refused(client: TestClient, name: str, status: int) -> None:
+    for body in ({"name": name}, {"name": name, "dry_run": True}):
+        said = client.post(SESSIONS, json=body)
+        assert said.status_code == status, said.text
+        assert said.json()["hint"]
+    assert client.get(SESSIONS).json() == []
+
+
 def test_a_session_that_nobody_uses_ends(serve: Serve) -> None:
     client = serve(session_ttl_s=0.2)
     name = client.post(SESSIONS, json={}).json()["id"]

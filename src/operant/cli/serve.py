@@ -34,7 +34,16 @@ def serve(
     ] = None,
     agent: Annotated[
         str | None,
-        typer.Option(help="Who answers first: an agent's name, module:factory, or a checkpoint."),
+        typer.Option(
+            help="The agent that answers first: a name, VENDOR:MODEL, a YAML file, module:factory, or a checkpoint."
+        ),
+    ] = None,
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            help="Further agents that requests may choose, separated by commas, such as anthropic:MODEL.",
+            show_default="none",
+        ),
     ] = None,
     suite: Annotated[
         str | None,
@@ -84,6 +93,7 @@ def serve(
         "host": host,
         "port": port,
         "agent": agent,
+        "agents": agents,
         "suite": suite,
         "desktops": desktops,
         "data_dir": data_dir,

@@ -56,8 +56,10 @@ class ServiceConfig(Settings):
     Clients may name installed suites and these, and no others."""
 
     agent: str = "hierarchical"
-    """The agent that answers first: a name of ``operant.agents``, or module:factory. Unless one is chosen, ``random``
-    stands in where PyTorch is not installed."""
+    """The agent that answers first: a name of ``operant.agents``, ``anthropic:MODEL`` and the like, a YAML file, or
+    module:factory. Unless one is chosen, ``random`` stands in where PyTorch is not installed."""
+    agents: tuple[str, ...] = ()
+    """Further agents that requests may choose, beside the installed ones; requests can name no others."""
     checkpoint_agent: str = "hierarchical"
     """The agent that checkpoints belong to."""
 
@@ -150,7 +152,7 @@ class ServiceConfig(Settings):
     def _words(cls, command: Any) -> Any:
         return tuple(shlex.split(command)) if isinstance(command, str) else command
 
-    @field_validator("cors_origins", "trusted_hosts", mode="before")
+    @field_validator("cors_origins", "trusted_hosts", "agents", mode="before")
     @classmethod
     def _listed(cls, names: Any) -> Any:
         return (

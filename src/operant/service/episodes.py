@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from operant.agents.base import Usage
 from operant.errors import ResultsError, UnknownEpisode
 from operant.pictures.png import png_bytes
 from operant.rollout import layout
@@ -44,6 +45,7 @@ class EpisodeSummary:
     steps: int
     started: str
     difficulty: str
+    usage: Usage | None = None
 
 
 class Episodes:
@@ -136,8 +138,9 @@ class Episodes:
                 int(header.get("steps", 0)),
                 str(header.get("started", "")),
                 str(header["difficulty"]),
+                None if header.get("usage") is None else Usage.from_json(header["usage"]),
             )
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None  # damaged, or gone since it was found
         self._summaries[path] = (modified, summary)
         return summary

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import uuid
 from contextvars import ContextVar
@@ -35,7 +36,8 @@ def set_up_logging(log_format: str = "auto", level: str = "INFO") -> None:
     if as_json:
         logger.add(_write_json, level=level, backtrace=False, diagnose=False)
     else:
-        logger.add(sys.stderr, format=HUMAN, level=level, backtrace=False, diagnose=False)
+        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+        logger.add(sys.stderr, format=HUMAN, level=level, colorize=colour, backtrace=False, diagnose=False)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "nicegui"):
         foreign = logging.getLogger(name)
         foreign.handlers = [_ToLoguru()]

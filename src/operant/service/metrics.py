@@ -9,7 +9,7 @@ import collections
 import statistics
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from prometheus_client import (
@@ -21,6 +21,8 @@ from prometheus_client import (
     generate_latest,
 )
 from starlette.types import Scope
+
+from operant.agents.base import Usage
 
 __all__ = ["Metrics"]
 
@@ -43,6 +45,7 @@ class _Since:
     steps: int = 0
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     actions: collections.Counter[str] = field(default_factory=collections.Counter)
+    usage: Usage | None = None
 
 
 class Metrics:
@@ -78,6 +81,8 @@ class Metrics:
         self.episodes = made(
             Counter, "episodes_total", "Attempts at tasks that ended.", ("task", "difficulty", "outcome")
         )
+        self.tokens = made(Counter, "agent_tokens_total", "Tokens that agents used.", ("model", "kind"))
+        self.cost = made(Counter, "agent_cost_dollars_total", "What they cost, as far as known.", ("model",))
         self.attempts = made(Gauge, "attempts", "Attempts at tasks that are not over.", ("status",))
         self.desktops = made(Gauge, "desktops", "Desktops by state.", ("state",))
         self.replaced = made(Counter, "desktops_replaced_total", "Desktops that failed and were replaced.")
@@ -133,6 +138,21 @@ class Metrics:
             self._since.steps += 1
             self._since.actions[kind] += 1
 
+    def used(self, model: str, usage: Usage | None) -> None:
+        """An agent that counts has answered, or has ended an attempt."""
+        if usage is None:
+            return
+        fresh = usage.input_tokens - usage.cached_tokens
+        for kind, count in (
+            ("input", fresh),
+            ("cached", usage.cached_tokens),
+            ("output", usage.output_tokens),
+        ):
+            self.tokens.labels(model, kind).inc(count)
+        self.cost.labels(model).inc(usage.cost or 0.0)
+        with self._lock:
+            self._since.usage = Usage.total([self._since.usage, usage])
+
     def ended(self, task: str, difficulty: str, outcome: str) -> None:
         self.episodes.labels(task, difficulty, outcome).inc()
         if outcome == "infra_error":
@@ -165,6 +185,7 @@ class Metrics:
                 "steps": since.steps,
                 "actions": dict(since.actions),
                 "episodes": dict(since.outcomes),
+                "usage": None if since.usage is None else asdict(since.usage),
                 "verified": verified,
                 "success_rate": since.outcomes["success"] / verified if verified else None,
             }

@@ -17,6 +17,7 @@ from operant.service.schemas.base import FieldProblem
 __all__ = ["hint_of", "mistakes", "sentence_of"]
 
 MOST = 10  # told one by one; the rest is counted
+FEW = 6  # choices that are named in the message
 QUOTED = 40  # characters of what was given
 PLACES = ("body", "query", "path", "header", "cookie")
 PRIVATE = ("secret", "token", "password", "screenshot")
@@ -133,6 +134,9 @@ def _choice(field: str, group: Sequence[Mapping[str, Any]]) -> FieldProblem:
     given = group[0].get("input")
     near = difflib.get_close_matches(given.lower(), names, 1) if isinstance(given, str) else []
     listed = ", ".join(names)
+    if 0 < len(names) <= FEW:
+        message = f"must be {_context(group[0])['expected']}{_got(field, given)}"
+        return FieldProblem(field=field, message=message, hint=f"did you mean {near[0]!r}?" if near else None)
     hint = (
         f"did you mean {near[0]!r}?" if near else f"{field.rpartition('.')[2]}: {listed}" if listed else None
     )

@@ -70,6 +70,7 @@ class Runtime:
             config.agent,
             (config.checkpoints_dir, config.runs_dir),
             config.checkpoint_agent,
+            more=config.agents,
             chosen="agent" in config.model_fields_set,
             threads=config.inference_threads,
             device=config.device,
@@ -213,6 +214,7 @@ class Runtime:
 
     def _ended(self, attempt: Attempt, result: EpisodeResult) -> None:
         self.metrics.ended(attempt.task.id, attempt.task.difficulty.value, result.outcome.value)
+        self.metrics.used(attempt.model, result.usage)
         for step in attempt.steps:
             action = step["action"]
             self.metrics.acted("agent", "invalid" if action is None else str(action["kind"]))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from operant.actions.describe import describe
 from operant.actions.json_actions import to_json
+from operant.agents.base import Usage
 from operant.errors import OperantError
 from operant.rollout.episode import EpisodeResult, Step
 from operant.service.masking import mask_text
@@ -38,6 +39,8 @@ class Result:
     why: str
     reward: float
     episode: str
+    usage: Usage | None = None
+    """What the agent used; None if it does not count."""
 
     @property
     def verified(self) -> bool:
@@ -64,6 +67,7 @@ class Attempt:
     cancelled: threading.Event = field(default_factory=threading.Event)
     changed: threading.Condition = field(default_factory=threading.Condition)
     last: Step | None = None
+    _used: Usage | None = None
     pace_s: float = 0.0
     """Seconds before each action, for people who watch."""
 
@@ -75,6 +79,11 @@ class Attempt:
     def instruction(self) -> str:
         """What is wanted, as it may be told."""
         return mask_text(self.task.instruction, self.secrets)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the agent has used so far; None if it does not count."""
+        return self.result.usage if self.result is not None else self._used
 
     def move(self, status: str, *, result: Result | None = None, error: OperantError | None = None) -> None:
         with self.changed:
@@ -98,7 +107,9 @@ class Attempt:
         last = self.last.action if self.last is not None else None
         claimed = last is not None and last.kind in (ActionKind.DONE, ActionKind.ANSWER)
         success = result.success if result.outcome.is_experience else None
-        return Result(success, claimed, result.outcome.value, result.why, result.reward, episode)
+        return Result(
+            success, claimed, result.outcome.value, result.why, result.reward, episode, result.usage
+        )
 
     # What the loop tells.
 
@@ -106,6 +117,7 @@ class Attempt:
         with self.changed:
             self.steps.clear()  # another try after a machine's failure begins anew
             self.last = None
+            self._used = None
 
     def look(self, observation: Observation) -> None:
         pass
@@ -123,9 +135,11 @@ class Attempt:
             "desktop_ms": round(step.desktop_ms, 2),
             "value": _number(step.record.get("value")),
             "screen": [width, height],
+            "usage": None if step.usage is None else asdict(step.usage),
         }
         with self.changed:
             self.last = step
+            self._used = Usage.total([self._used, step.usage])
             self.steps.append(told)
             self.changed.notify_all()
 

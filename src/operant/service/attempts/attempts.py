@@ -40,7 +40,7 @@ from operant.service.attempts.environment import SharedEnvironment
 from operant.service.inference.predictor import Predictor
 from operant.service.logs import current_request_id
 from operant.service.masking import MaskedRecorder
-from operant.service.sessions.registry import Sessions
+from operant.service.sessions.registry import TASK, Sessions
 from operant.service.sessions.session import Session
 from operant.service.sessions.sight import read_widgets
 from operant.tasks.task import Task
@@ -236,7 +236,7 @@ class _SessionDesktops(Desktops[_AttemptJob]):
         if self._session is not None:
             yield self._session
             return
-        own = self._sessions.create(f"task-{attempt.id}", timeout_s=QUEUE_S, profile=attempt.task.profile)
+        own = self._sessions.create(f"{TASK}{attempt.id}", timeout_s=QUEUE_S, profile=attempt.task.profile)
         try:
             yield own
         finally:

@@ -8,10 +8,12 @@ from nicegui import ui
 
 from operant.apps import App, app_names, load_app
 from operant.errors import DesktopError, OperantError, TaskError
-from operant.service.attempts.attempt import Attempt
+from operant.service.attempts.attempt import Attempt, Result
 from operant.service.attempts.criteria import criterion_of_text
 from operant.service.attempts.free import free_task, task_for
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
+from operant.service.dashboard.lease import lease_form
+from operant.service.dashboard.usage import used_text
 from operant.service.sessions.session import Session
 from operant.types import Action
 
@@ -57,7 +59,7 @@ def register() -> None:
                         label="Desktop",
                         on_change=lambda event: ui.navigate.to(f"/control?session={event.value}"),
                     ).props("outlined dense").classes("w-48")
-                ui.button("New desktop", icon="add", on_click=_lease).props("unelevated")
+                lease_form()
                 if chosen is not None:
                     ui.button("Hand back", icon="logout", on_click=lambda: _hand_back(chosen)).props("flat")
             if chosen is None:
@@ -186,9 +188,16 @@ def _work(session: Session) -> None:
 
 def _told(attempt: Attempt) -> str:
     """How it went, in the words of the API."""
+    used = used_text(attempt.usage)
+    counted = ", ".join([f"{len(attempt.steps)} steps", *([used] if used else [])])
     if attempt.result is None:
-        return f"{attempt.status}: {attempt.error.message}" if attempt.error else attempt.status
-    result = attempt.result
+        return (
+            f"{attempt.status}: {attempt.error.message}" if attempt.error else f"{attempt.status}, {counted}"
+        )
+    return f"{_verdict(attempt.result)} ({counted})"
+
+
+def _verdict(result: Result) -> str:
     if result.verified:
         return f"{'success' if result.success else 'failure'}, verified: {result.why}"
     return (
@@ -211,16 +220,6 @@ async def _open(session: Session, app: App) -> None:
         await runtime().at_desk(launch)
     except OperantError as error:
         ui.notify(error.message, type="negative", caption=error.hint or "")
-
-
-async def _lease() -> None:
-    service = runtime()
-    try:
-        session = await service.at_desk(service.sessions.create)
-    except OperantError as error:
-        ui.notify(error.message, type="negative", caption=error.hint or "")
-    else:
-        ui.navigate.to(f"/control?session={session.id}")
 
 
 async def _hand_back(session: Session) -> None:

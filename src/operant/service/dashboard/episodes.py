@@ -15,6 +15,7 @@ from operant.service.dashboard.frame import (
     outcome_pill,
     runtime,
 )
+from operant.service.dashboard.usage import used_text
 from operant.service.routes.catalogue import episode_view
 from operant.service.schemas.catalogue import EpisodeStep, EpisodeView
 from operant.types import Outcome
@@ -28,6 +29,7 @@ COLUMNS: list[dict[str, Any]] = [
     {"name": "agent", "label": "Agent", "field": "agent", "align": "left", "sortable": True},
     {"name": "steps", "label": "Steps", "field": "steps", "sortable": True},
 ]
+USED = {"name": "used", "label": "Tokens, cost", "field": "used", "align": "left"}
 OUTCOMES = ("all", *(outcome.value for outcome in Outcome), "unfinished")
 MOST = 500
 
@@ -58,11 +60,13 @@ def register() -> None:
                     "instruction": one.instruction,
                     "agent": one.agent,
                     "steps": one.steps,
+                    "used": used_text(one.usage),
                 }
                 for one in found
             ]
-            table = ui.table(rows=rows, columns=COLUMNS, row_key="id", pagination=15).props("flat wrap-cells")
-            keep_on_phones(table, COLUMNS, "outcome", "instruction")
+            columns = COLUMNS + ([USED] if any(one.usage is not None for one in found) else [])
+            table = ui.table(rows=rows, columns=columns, row_key="id", pagination=15).props("flat wrap-cells")
+            keep_on_phones(table, columns, "outcome", "instruction")
             table.on("row-click", lambda event: ui.navigate.to(f"/episodes/{event.args[1]['id']}"))
             if total > MOST:
                 ui.label(f"the newest {MOST} of {total}").classes("op-sub")
@@ -78,7 +82,8 @@ def _replay(episode: EpisodeView) -> None:
     with ui.row().classes("op-row"):
         outcome_pill(episode.outcome)
         ui.label(episode.instruction).classes("text-base grow")
-    ui.label(f"{episode.task} · {episode.agent} · {episode.why or 'cut short'}").classes("op-sub")
+    told = (episode.task, episode.agent, used_text(episode.usage), episode.why or "cut short")
+    ui.label(" · ".join(filter(None, told))).classes("op-sub")
     pictures = [episode.first_screenshot, *(step.screenshot for step in episode.steps)]
     if not any(pictures):
         empty("This episode has no pictures.")

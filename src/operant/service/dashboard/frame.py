@@ -42,6 +42,8 @@ HEAD = """<link rel="stylesheet" href="/static/style.css"><link rel="manifest" h
 <meta name="theme-color" content="#1f6f8b"><script src="/static/desktop.js" defer></script>
 <script>if ("serviceWorker" in navigator) navigator.serviceWorker.register("/service-worker.js").catch(() => {});</script>"""
 
+SIGN_OUT = "fetch('/logout', {method: 'POST'}).then(() => location.assign('/login'))"
+
 T = TypeVar("T")
 
 _runtime: list[Runtime] = []
@@ -85,6 +87,10 @@ async def framed(here: str, title: str, subtitle: str = "") -> AsyncIterator[Any
                 f"document.cookie='{DARK}={int(bool(dark.value))};path=/;max-age=31536000;SameSite=Lax'"
             )
 
+        if runtime().config.token is not None:
+            ui.button(icon="logout", on_click=lambda: ui.run_javascript(SIGN_OUT)).props(
+                "flat round dense color=primary aria-label='Sign out'"
+            ).tooltip("Sign out")
         ui.button(icon="contrast", on_click=toggle).props(
             "flat round dense color=primary aria-label='Dark or light'"
         )

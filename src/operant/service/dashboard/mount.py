@@ -98,3 +98,10 @@ def add_entrance(app: FastAPI, config: ServiceConfig) -> None:
         secure = request.url.scheme == "https"
         response.set_cookie(COOKIE, token, max_age=MONTH_S, httponly=True, samesite="strict", secure=secure)
         return response
+
+    @app.post("/logout", include_in_schema=False)
+    async def sign_out(request: Request) -> Response:
+        response = Response(status_code=204)
+        secure = request.url.scheme == "https"
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=secure)
+        return response

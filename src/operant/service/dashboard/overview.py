@@ -19,12 +19,15 @@ from operant.service.dashboard.frame import (
     pill,
     runtime,
 )
+from operant.service.dashboard.usage import cost_text, used_text
 from operant.service.routes.monitoring import metrics_view
 from operant.service.schemas.monitoring import MetricsView
 from operant.service.sessions.approvals import Pending
 from operant.service.training.runs import TrainingRun
 
 __all__ = ["register"]
+
+RECENT = 100  # episodes that a run's success rate is about: operant.learn.progress.WINDOW
 
 
 def register() -> None:
@@ -78,7 +81,10 @@ def _health(view: MetricsView) -> None:
         number("Latency, p95", _ms(view.latency_ms.p95))
         number("Model, p50", _ms(view.inference_ms.p50))
         rate = view.success_rate
-        number("Success", "–" if rate is None else f"{rate:.0%}")
+        number("Success", "–" if rate is None else f"{rate:.0%} of {view.verified:,}")
+        if view.usage is not None:
+            number("Tokens", f"{view.usage.input_tokens + view.usage.output_tokens:,}")
+            number("Cost", "unknown" if view.usage.cost is None else cost_text(view.usage))
         number("Memory", f"{view.memory_mb:.0f} MB")
 
 
@@ -104,7 +110,8 @@ def _attempts(attempts: list[Attempt]) -> None:
             else:
                 pill(attempt.status, "wait" if not attempt.over else "soft")
             ui.label(attempt.instruction).classes("grow ellipsis").style("min-width:0")
-            ui.label(f"{len(attempt.steps)} steps").classes("op-sub text-no-wrap")
+            counted = " · ".join(filter(None, (f"{len(attempt.steps)} steps", used_text(attempt.usage))))
+            ui.label(counted).classes("op-sub text-no-wrap")
             if attempt.result is not None:
                 ui.link("replay", f"/episodes/{attempt.result.episode}")
             elif attempt.session and not attempt.over:
@@ -127,6 +134,8 @@ def _runs(runs: list[tuple[TrainingRun, dict[str, Any]]]) -> None:
             pill(run.state, {"running": "wait", "finished": "good", "failed": "bad"}.get(run.state, "soft"))
             ui.link(run.id, f"/training?runs={run.id}").classes("grow")
             if isinstance(latest.get("success_rate"), (int, float)):
-                ui.label(f"{latest['success_rate']:.0%} success").classes("op-sub")
+                episodes = latest.get("episodes")
+                of = f" of {min(episodes, RECENT)}" if isinstance(episodes, int) else ""
+                ui.label(f"{latest['success_rate']:.0%} success{of}").classes("op-sub text-no-wrap")
             minutes = ((run.ended or time.time()) - run.started) / 60
             ui.label(f"{minutes:.0f} min").classes("op-sub text-no-wrap")

@@ -8,10 +8,12 @@ from typing import Any
 
 from nicegui import ui
 
+from operant.agents.base import Usage
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import find_runs
 from operant.evaluation.summary import lines_of, summarise
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
+from operant.service.dashboard.usage import used_text
 
 __all__ = ["register"]
 
@@ -30,6 +32,7 @@ COLUMNS = [
         ("interval", "95 % interval"),
         ("steps", "Mean steps"),
         ("infra", "Infra errors"),
+        ("used", "Tokens, cost"),
     )
 ]
 
@@ -56,7 +59,8 @@ def register() -> None:
                     groups += [item for item in summary["by_difficulty"].items() if item[1]["n"]]
                     groups += list(summary["by_app"].items())
                     rows = [_row(name, rates) for name, rates in groups]
-                    ui.table(rows=rows, columns=COLUMNS, row_key="group").props("flat dense")
+                    columns = COLUMNS if any(row["used"] for row in rows) else COLUMNS[:-1]
+                    ui.table(rows=rows, columns=columns, row_key="group").props("flat dense")
 
 
 def _summaries(root: Path) -> list[dict[str, Any]]:
@@ -75,4 +79,5 @@ def _row(name: str, rates: Mapping[str, Any]) -> dict[str, Any]:
         "interval": f"{rates['low']:.1%} – {rates['high']:.1%}" if known else "–",
         "steps": "–" if rates["mean_steps"] is None else f"{rates['mean_steps']:.1f}",
         "infra": rates["infra_errors"],
+        "used": used_text(Usage.from_json(used)) if (used := rates.get("usage")) else "",
     }

@@ -19,6 +19,7 @@ from operant.service.dashboard.frame import (
     pill,
     runtime,
 )
+from operant.service.dashboard.usage import used_text
 from operant.service.routes.catalogue import task_row
 
 __all__ = ["register"]
@@ -128,6 +129,7 @@ def _state(attempt: Attempt) -> None:
             pill(attempt.status, "wait" if not attempt.over else "bad")
         last = attempt.steps[-1]["description"] if attempt.steps else "setting up"
         why = attempt.result.why if attempt.result else attempt.error.message if attempt.error else last
-        ui.label(f"{len(attempt.steps)} steps · {why}").classes("op-sub grow")
+        told = filter(None, (f"{len(attempt.steps)} steps", used_text(attempt.usage), why))
+        ui.label(" · ".join(told)).classes("op-sub grow")
         if attempt.result is not None:
             ui.link("replay", f"/episodes/{attempt.result.episode}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from operant.errors import OperantError
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, pill, runtime
+from operant.service.dashboard.lease import lease_form
 from operant.service.sessions.session import Session
 
 __all__ = ["register"]
@@ -18,7 +18,7 @@ def register() -> None:
     async def wall() -> None:
         async with framed("/wall", "Live wall", "Every desktop in use"):
             with ui.row().classes("op-row"):
-                ui.button("New desktop", icon="add", on_click=_lease).props("unelevated")
+                lease_form()
             nothing = ui.column().classes("w-full")
             with nothing:
                 empty("No desktop is in use.", "Lease one, or let an agent try a task.")
@@ -63,13 +63,3 @@ def _pills(session: Session) -> None:
         pill("taken over", "wait")
     elif session.attempt:
         pill(session.model, "good")
-
-
-async def _lease() -> None:
-    service = runtime()
-    try:
-        session = await service.at_desk(service.sessions.create)
-    except OperantError as error:
-        ui.notify(error.message, type="negative", caption=error.hint or "")
-    else:
-        ui.navigate.to(f"/control?session={session.id}")

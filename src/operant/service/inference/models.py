@@ -15,6 +15,7 @@ from pathlib import Path
 
 from loguru import logger
 
+from operant.agents.hosted import VENDORS
 from operant.agents.registry import agent_factory, agent_names, checked_device
 from operant.config.prices import PriceTable
 from operant.errors import (
@@ -32,7 +33,7 @@ __all__ = ["Model", "Models"]
 CHECKPOINTS = ("*.pt", "*.safetensors")
 MOST_LISTED = 1000
 MOST_DEEP = 4
-NEED_AN_ARGUMENT = frozenset({"vlm", "team", "anthropic", "openai", "chat"})
+NEED_AN_ARGUMENT = frozenset({"vlm", "team", *VENDORS})
 STAND_IN = "random"  # needs nothing that may be missing
 
 
@@ -57,24 +58,27 @@ class Models:
         directories: Sequence[Path],
         checkpoint_agent: str,
         *,
+        more: Sequence[str] = (),
         chosen: bool = True,
         threads: int = 1,
         device: str | None = None,
         prices: PriceTable | None = None,
         factory: Callable[[Model], Predictor] | None = None,
     ) -> None:
-        """``chosen`` says that the first model was asked for: then no other one replaces it."""
+        """``more`` are agents beside the installed ones. ``chosen``: the first model was asked for, and none replaces it."""
         self._directories = tuple(directories)
         self._checkpoint_agent = checkpoint_agent
         self._factory = factory or self._load
         self._switching = threading.Lock()
         self._first = first
+        self._more = tuple(more)
         self._chosen = chosen
         self._threads = threads
         self._device = None if device is None else checked_device(device)
         self._prices = prices
         self._current: Predictor | None = None
-        self._names = [name for name in agent_names() if name not in NEED_AN_ARGUMENT]
+        installed = [name for name in agent_names() if name not in NEED_AN_ARGUMENT]
+        self._names = list(dict.fromkeys([*more, *installed]))
 
     @property
     def current(self) -> Predictor:
@@ -86,9 +90,11 @@ class Models:
         return self._current
 
     def check(self) -> None:
-        """Load the first model now if it was asked for; an error if it can't be."""
+        """Load the first model now if it was asked for, and try the further ones; an error if one can't be used."""
         if self._chosen:
             _ = self.current
+        for name in self._more:
+            self.load(name).close()
 
     def _load_first(self) -> Predictor:
         try:

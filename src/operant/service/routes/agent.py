@@ -65,6 +65,7 @@ async def predict(request: Request, runtime: RuntimeDep) -> PredictResponse:
         seen = await runtime.at_desk(_see_session, runtime, asked)
     height, width = seen.screen.shape[:2]
     timed = await runtime.batcher.ask(PredictionRequest(seen, asked.deterministic, asked.seed))
+    runtime.metrics.used(timed.model, timed.answer.usage)
     return _prediction(timed, asked, Size(width, height))
 
 

@@ -18,6 +18,7 @@ from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
 from operant.service.schemas.agent import AttemptView, CompleteTaskRequest, StepView
+from operant.service.schemas.base import UsageView
 from operant.service.sessions.session import Session
 from operant.tasks.task import Task
 
@@ -146,4 +147,5 @@ def view_of(attempt: Attempt, *, status: str | None = None, secrets: list[str] |
         actions=steps,
         episode=result.episode if result else None,
         created=attempt.created,
+        usage=UsageView.of(attempt.usage),
     )

@@ -13,6 +13,7 @@ from operant.service.episodes import EpisodeSummary
 from operant.service.problems import PROBLEMS
 from operant.service.routes.dependencies import Name, RuntimeDep
 from operant.service.runtime import Runtime
+from operant.service.schemas.base import UsageView
 from operant.service.schemas.catalogue import EpisodeList, EpisodeRow, EpisodeStep, EpisodeView, TaskRow
 from operant.tasks.template import Template
 from operant.types import Outcome, Size
@@ -101,6 +102,7 @@ def _row(one: EpisodeSummary) -> EpisodeRow:
         steps=one.steps,
         started=one.started,
         difficulty=one.difficulty,
+        usage=UsageView.of(one.usage),
     )
 
 
@@ -128,6 +130,7 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
         seed=episode.seed,
         started=str(episode.header.get("started", "")),
         first_screenshot=pictures[0],
+        usage=UsageView.of(episode.usage),
         steps=[
             EpisodeStep(
                 number=step.number,
@@ -143,6 +146,7 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
                 agent_ms=step.agent_ms,
                 desktop_ms=step.desktop_ms,
                 screenshot=picture,
+                usage=UsageView.of(step.usage),
             )
             for step, picture in zip(episode.steps, pictures[1:], strict=True)
         ],

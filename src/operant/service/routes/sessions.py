@@ -49,6 +49,8 @@ async def create_session(asked: SessionRequest, runtime: RuntimeDep, response: R
 
 def _create(runtime: Runtime, asked: SessionRequest) -> SessionView:
     success = None if asked.success_criteria is None else criterion_of_client(asked.success_criteria)
+    if asked.name is not None:
+        runtime.sessions.check_name(asked.name)
     if asked.dry_run:
         status = runtime.pool_status
         if status is None or status.ready == 0:
@@ -58,10 +60,10 @@ def _create(runtime: Runtime, asked: SessionRequest) -> SessionView:
         desktop = runtime.config.desktop
         size, profile = [desktop.width, desktop.height], asked.profile or desktop.profile
         return SessionView(
-            id="", kind="sandbox", profile=profile, size=size, created=0.0, expires_in_s=0.0, steps=0, attempt=None,
+            id=asked.name or "", kind="sandbox", profile=profile, size=size, created=0.0, expires_in_s=0.0, steps=0, attempt=None,
             instruction="", model="", taken_over=False, stream="", frame="",
         )  # fmt: skip
-    session = runtime.sessions.create(ttl_s=asked.ttl_s, profile=asked.profile)
+    session = runtime.sessions.create(asked.name, ttl_s=asked.ttl_s, profile=asked.profile)
     session.success = success
     if asked.launch:
         try:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from operant.config.desktop import Profile
-from operant.service.schemas.base import Criteria, Given, OutcomeName, Pair, Taken
+from operant.service.schemas.base import Criteria, Given, OutcomeName, Pair, Taken, UsageView
 
 __all__ = [
     "AttemptView",
@@ -94,6 +94,8 @@ class StepView(Given):
     desktop_ms: float
     value: float | None
     screen: Pair
+    usage: UsageView | None = None
+    """Of the turn that ends with this step."""
 
 
 class AttemptView(Given):
@@ -125,6 +127,8 @@ class AttemptView(Given):
     """The episode's id for /api/v1/episodes, once it is finished."""
     created: float
     """Unix time."""
+    usage: UsageView | None
+    """Tokens and cost so far; null for agents that do not count them."""
 
 
 class ModelInfoView(Given):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from operant.service.schemas.base import Given
+from operant.service.schemas.base import Given, UsageView
 
 __all__ = ["EpisodeList", "EpisodeRow", "EpisodeStep", "EpisodeView", "TaskRow"]
 
@@ -31,6 +31,8 @@ class EpisodeRow(Given):
     steps: int
     started: str
     difficulty: str
+    usage: UsageView | None = None
+    """Tokens and cost; null for agents that do not count them."""
 
 
 class EpisodeList(Given):
@@ -51,6 +53,8 @@ class EpisodeStep(Given):
     agent_ms: float
     desktop_ms: float
     screenshot: str | None
+    usage: UsageView | None = None
+    """Of the turn that ends with this step."""
 
 
 class EpisodeView(Given):
@@ -65,4 +69,5 @@ class EpisodeView(Given):
     seed: int | None
     started: str
     first_screenshot: str | None
+    usage: UsageView | None = None
     steps: list[EpisodeStep]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from operant.service.schemas.base import Given
+from operant.service.schemas.base import Given, UsageView
 
 __all__ = ["DesktopCounts", "Health", "MetricsView", "Readiness", "Spread"]
 
@@ -50,6 +50,8 @@ class MetricsView(Given):
     steps: int
     actions: dict[str, int]
     episodes: dict[str, int]
+    usage: UsageView | None
+    """Of predictions and attempts; null if no agent counted."""
     verified: int
     """Attempts that criteria decided about."""
     success_rate: float | None

@@ -28,12 +28,14 @@ class SessionRequest(Taken):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"ttl_s": 300, "launch": ["mousepad"]},
+                {"name": "letters", "ttl_s": 300, "launch": ["mousepad"]},
                 {"success_criteria": {"window_title": "Calculator"}},
             ]
         }
     )
 
+    name: str | None = Field(None, max_length=64)
+    """What the session is called, and its id: letters, digits, - and _; one is made up by default."""
     ttl_s: float | None = Field(None, ge=1, le=86_400)
     """Seconds after its last use that it ends."""
     launch: list[str] | None = Field(None, min_length=1, max_length=64)

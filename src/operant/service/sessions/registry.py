@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import re
 import threading
 import uuid
 from collections.abc import Callable
@@ -13,13 +14,24 @@ from operant.config.desktop import Profile
 from operant.config.local import LocalConfig
 from operant.desktop.local import LocalDesktop
 from operant.desktop.pool import DesktopPool
-from operant.errors import DesktopError, LiveScreenRefused, ServiceNotReady, SessionExpired, UnknownSession
+from operant.errors import (
+    ConfigError,
+    DesktopError,
+    LiveScreenRefused,
+    RequestForbidden,
+    ServiceNotReady,
+    SessionBusy,
+    SessionExpired,
+    UnknownSession,
+)
 from operant.service.sessions.approvals import Approvals
 from operant.service.sessions.session import Session
 
-__all__ = ["DEFAULT", "LIVE", "Sessions"]
+__all__ = ["DEFAULT", "LIVE", "TASK", "Sessions"]
 
 DEFAULT, LIVE = "default", "live"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+TASK = "task-"  # begins the names of desktops that attempts lease for themselves
 EXPIRED_KEPT = 1000
 
 
@@ -60,6 +72,8 @@ class Sessions:
         profile: Profile | None = None,
     ) -> Session:
         """Lease a desktop; waits for a free one, but not for long. ``profile`` is the pool's unless given."""
+        if identity is not None and self._known(identity) is not None:
+            raise _taken(identity)
         timeout_s = self._lease_timeout_s if timeout_s is None else timeout_s
         ttl_s = self._ttl_s if ttl_s is None else ttl_s
         lease = self._pool().lease(timeout_s=timeout_s, ttl_s=ttl_s + 60.0)
@@ -83,11 +97,28 @@ class Sessions:
 
     def _add(self, session: Session) -> Session:
         with self._lock:
-            if not self._closed:
+            before = self._sessions.get(session.id)
+            taken = before is not None and not before.closed
+            if not self._closed and not taken:
                 self._sessions[session.id] = session
                 return session
         session.close()
-        raise ServiceNotReady("the service is stopping")
+        raise _taken(session.id) if taken else ServiceNotReady("the service is stopping")
+
+    def check_name(self, name: str) -> None:
+        """Whether a client may call a new session so; an error if not."""
+        if NAME.fullmatch(name) is None:
+            raise ConfigError(
+                f"{name[:80]!r} can't be the name of a session",
+                hint="letters, digits, - and _, at most 64, and no - or _ at the beginning",
+            )
+        if name in (DEFAULT, LIVE) or name.startswith(TASK):
+            raise RequestForbidden(
+                f"{name!r} is a name that the service gives itself",
+                hint=f"any other name that does not begin with {TASK!r} will do",
+            )
+        if self._known(name) is not None:
+            raise _taken(name)
 
     def find(self, identity: str | None) -> Session:
         """The session of that name. ``default`` and ``live`` are opened when they are first asked for."""
@@ -161,3 +192,7 @@ class Sessions:
             self._sessions.clear()
         for session in sessions:
             session.close()
+
+
+def _taken(name: str) -> SessionBusy:
+    return SessionBusy(f"there is a session {name!r} already", hint="use it, end it, or choose another name")

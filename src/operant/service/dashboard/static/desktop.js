@@ -153,6 +153,29 @@
       stage.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
       stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
       stage.addEventListener("keydown", (event) => this.key(event));
+      // Dead keys, input methods and emoji pickers compose characters in editable fields only.
+      this.field = document.createElement("textarea");
+      this.field.className = "od-keys";
+      this.field.tabIndex = -1;
+      this.field.setAttribute("aria-label", "text for the desktop");
+      for (const name of ["autocomplete", "autocorrect", "autocapitalize"]) this.field.setAttribute(name, "off");
+      this.field.spellcheck = false;
+      this.field.addEventListener("input", (event) => event.isComposing || this.take());
+      this.field.addEventListener("compositionend", () => this.take());
+      stage.append(this.field);
+      stage.addEventListener("focus", () => this.touched || this.field.focus({ preventScroll: true }));
+    }
+
+    take() { // what was written into the field, composed or not
+      const text = this.field.value;
+      this.field.value = "";
+      if (text) this.write(text);
+    }
+
+    write(text) {
+      this.text += text;
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.flush(), TYPE_MS);
     }
 
     place(event) {
@@ -162,8 +185,11 @@
     }
 
     down(event, stage) {
-      stage.focus({ preventScroll: true });
       event.preventDefault();
+      this.touched = event.pointerType === "touch"; // a field in focus would open the keyboard of a phone
+      (this.touched ? stage : this.field).focus({ preventScroll: true });
+      const box = stage.getBoundingClientRect(); // where an input method shows its choices
+      [this.field.style.left, this.field.style.top] = [event.clientX - box.left + "px", event.clientY - box.top + "px"];
       this.pointers.set(event.pointerId, {
         button: ["left", "middle", "right"][event.button] || "left", path: [this.place(event)],
         x: event.clientX, y: event.clientY, at: performance.now(), dragged: false, last: event.clientY,
@@ -225,17 +251,17 @@
     }
 
     key(event) {
-      if (["Control", "Shift", "Alt", "Meta", "AltGraph"].includes(event.key)) return;
-      event.preventDefault();
+      if (["Control", "Shift", "Alt", "Meta", "AltGraph", "Dead", "Process", "Compose", "Unidentified"].includes(event.key)) return;
+      if (event.isComposing || event.keyCode === 229) return; // the field is told what comes of it
       const held = [["ctrlKey", "ctrl"], ["altKey", "alt"], ["metaKey", "super"]]
         .filter(([flag]) => event[flag] && !event.getModifierState("AltGraph")).map(([, name]) => name);
       const printable = [...event.key].length === 1;
       if (printable && !held.length) {
-        this.text += event.key;
-        clearTimeout(this.typing);
-        this.typing = setTimeout(() => this.flush(), TYPE_MS);
-        return;
+        if (event.target === this.field) return; // as what it writes there
+        event.preventDefault();
+        return this.write(event.key);
       }
+      event.preventDefault();
       this.flush();
       const name = KEYS[event.key] || (printable ? event.key.toLowerCase() : null);
       if (!name) return;
