@@ -157,7 +157,8 @@ def failure(error: OperantError) -> None:
 
 def number(label: str, value: str, kind: str = "") -> None:
     """A figure in large letters; words are longer, so they are smaller."""
-    size = "op-number" if value[:1].isdigit() or len(value) < 6 else "op-number op-word"
+    small = len(value) > (8 if value[:1].isdigit() else 5)
+    size = "op-number op-word" if small else "op-number"
     with ui.column().classes("op-card gap-1"):
         ui.label(label).classes("op-label")
         ui.label(value).classes(f"{size} {kind}").tooltip(value)

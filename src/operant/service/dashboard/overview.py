@@ -109,9 +109,10 @@ def _attempts(attempts: list[Attempt]) -> None:
                 outcome_pill(attempt.result.outcome)
             else:
                 pill(attempt.status, "wait" if not attempt.over else "soft")
-            ui.label(attempt.instruction).classes("grow ellipsis").style("min-width:0")
             counted = " · ".join(filter(None, (f"{len(attempt.steps)} steps", used_text(attempt.usage))))
-            ui.label(counted).classes("op-sub text-no-wrap")
+            with ui.column().classes("grow gap-0").style("min-width:0"):
+                ui.label(attempt.instruction).classes("ellipsis").style("max-width:100%")
+                ui.label(counted).classes("op-sub")
             if attempt.result is not None:
                 ui.link("replay", f"/episodes/{attempt.result.episode}")
             elif attempt.session and not attempt.over:
