@@ -322,18 +322,20 @@ def test_clients_have_desktops_of_their_own_over_http(served: tuple[str, subproc
 
     anyio.run(play)
     wait_until(lambda: not supervisors(process.pid))
-    evil = httpx.post(url, json={}, headers={"host": "evil.example"})
+    evil = httpx.post(url, json={}, headers={"host": "evil.example"}, timeout=WAIT_S)
     assert evil.status_code in (403, 421)
-    page = httpx.post(url, json={}, headers={"origin": "http://evil.example"})
+    page = httpx.post(url, json={}, headers={"origin": "http://evil.example"}, timeout=WAIT_S)
     assert page.status_code == 403
 
 
 @pytest.mark.parametrize("served", [("a-long-secret-token", ())], indirect=True)
 def test_a_wrong_token_is_refused(served: tuple[str, subprocess.Popen[bytes]]) -> None:
     url, _ = served
-    assert httpx.post(url, json={}).status_code == 401
-    assert httpx.post(url, json={}, headers={"authorization": "Bearer wrong"}).status_code == 401
-    right = httpx.post(url, json={}, headers={"authorization": "Bearer a-long-secret-token"})
+    assert httpx.post(url, json={}, timeout=WAIT_S).status_code == 401
+    assert (
+        httpx.post(url, json={}, headers={"authorization": "Bearer wrong"}, timeout=WAIT_S).status_code == 401
+    )
+    right = httpx.post(url, json={}, headers={"authorization": "Bearer a-long-secret-token"}, timeout=WAIT_S)
     assert right.status_code not in (401, 403)
 
 

@@ -200,7 +200,7 @@ def _failure(message: str, hint: str | None = None) -> types.CallToolResult:
 
 def _words_of(error: OSError) -> str:
     """Without the number, which helps no model."""
-    said = error.strerror or ERROR_NUMBER.sub("", str(error))
+    said = ERROR_NUMBER.sub("", error.strerror or str(error))
     return f"{said}: {str(error.filename)[:120]}" if error.filename else said[:300]
 
 
