@@ -78,7 +78,7 @@ def evaluate(
     monkeypatch.setattr("operant.desktop.pool.DesktopPool.__init__", started)
     Path("agent.yaml").write_text(json.dumps(file), encoding="utf-8")
     with pytest.raises(SystemExit) as ended:
-        main(["eval", "--agent", "agent.yaml", "--suite", "core", "--out", "results"])
+        main(["eval", "--agent", "agent.yaml", "--suite", "core", "--result-dir", "results"])
     said = capsys.readouterr()
     return int(str(ended.value.code)), said.out + said.err
 
