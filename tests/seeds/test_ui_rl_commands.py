@@ -257,7 +257,7 @@ def test_a_session_type_that_there_is_not(tmp_path: Path) -> None:
         said = command(
             *("train", "vlm", "--config", DEFAULT, "--output", tmp_path / "run"),
             *adapted(tmp_path / "no-model", [url], "actor.session_type=simple_data_entri"),
-            code=1,
+            code=2,
         )
     assert "has no session type 'simple_data_entri'" in said
     assert "did you mean 'simple_data_entry'?" in said

@@ -19,7 +19,7 @@ from operant.agents.fixed import DoneAgent
 from operant.agents.registry import AGENTS
 from operant.config.desktop import DesktopConfig
 from operant.config.service import ServiceConfig
-from operant.errors import ConfigError, UnknownAgent
+from operant.errors import ConfigError, MissingDependency
 from operant.service.app import create_app
 from operant.service.inference.models import Models
 from operant.service.masking import MASK
@@ -30,9 +30,13 @@ COMPLETE, INFO = "/api/v1/agent/complete-task", "/api/v1/agent/model-info"
 
 
 @pytest.fixture
-def without_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_pytorch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As on a machine that has the service's packages only."""
-    monkeypatch.setitem(AGENTS, "hierarchical", "operant.agents.that_needs_more:Agent")
+    (tmp_path / "that_needs_more.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(AGENTS, "hierarchical", "that_needs_more:Agent")
 
 
 def test_where_the_trained_agent_is_not_installed_another_one_says_that_it_stands_in(
@@ -49,7 +53,7 @@ def test_where_the_trained_agent_is_not_installed_another_one_says_that_it_stand
 
 
 def test_nobody_stands_in_for_an_agent_that_was_chosen(without_pytorch: None, tmp_path: Path) -> None:
-    with pytest.raises(UnknownAgent, match="can't be imported"):
+    with pytest.raises(MissingDependency, match="torch"):
         _ = Models("hierarchical", [tmp_path], "hierarchical", chosen=True).current
 
 

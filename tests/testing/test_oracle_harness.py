@@ -42,7 +42,7 @@ def test_the_fake_tasks_pass(template: Template, split: str) -> None:
         ({"oracle": Hasty()}, "the oracle ended in failure after 1 steps"),
         ({"oracle": Milestones([])}, "the oracle ended in failure"),
         ({"difficulty": Difficulty.HARD}, "it says HARD, but the oracle's 2 steps are EASY"),
-        ({"setup": ()}, "TaskError"),
+        ({"setup": ()}, "did not find the widget"),
     ],
     ids=["free", "no oracle at all", "lost oracle", "difficulty", "no set-up"],
 )

@@ -70,8 +70,9 @@ class AccessibleApplication:
         return self._all
 
     def dialog(self) -> Optional[AppWidget]:
-        """A dialog that is open."""
-        return next((one for one in self.look() if one.role in DIALOGS and one.has(SHOWING)), None)
+        """A dialog that is open: its window, and not the file chooser that is a part of it."""
+        found = [one for one in self.look() if one.role in DIALOGS and one.has(SHOWING)]
+        return min(found, key=lambda one: one.parent != ROOT, default=None)
 
     def check_no_dialog(self) -> None:
         found = self.dialog()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from typing import Any, Literal
 
 import programs
@@ -29,6 +30,7 @@ WM_CLASS = "Mousepad"
 TIME_LIMITS = {"save_as": 20}
 DONE_S = 4.0
 DIALOG_S = 5.0
+PRESS_AGAIN_S = 0.5
 MOST_REPLACED = 5000
 UNTITLED = re.compile(r"\*?Untitled( \d+)?( - Mousepad)?")
 
@@ -165,14 +167,20 @@ def save_as(path: str, overwrite: bool = False) -> str:
         before = _stamp(place)
         entry, button = asked
         app.set_text(entry, place)
-        app.press(button)
+        pressed = -PRESS_AGAIN_S
 
         def saved() -> bool:
-            widgets = app.look()
-            replace = _first(widgets, PUSH_BUTTON, "Replace")
+            nonlocal pressed
+            if _stamp(place) != before and app.dialog() is None:
+                return True
+            replace = _first(app.look(), PUSH_BUTTON, "Replace")
             if replace is not None:
                 app.press(replace)  # the question whether to overwrite
-            return _stamp(place) != before and app.dialog() is None
+            elif time.monotonic() >= pressed + PRESS_AGAIN_S and app.dialog() is not None:
+                # The dialog ignores the button while it still looks the name up.
+                pressed = time.monotonic()
+                app.press(button)
+            return False
 
         if not wait_until(saved, DIALOG_S, 0.05):
             cancel = _first(app.look(), PUSH_BUTTON, "Cancel")
