@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import FastAPI, Form, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
-from nicegui import ui
+from nicegui import core, ui
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
@@ -65,6 +65,9 @@ def mount_dashboard(app: FastAPI, runtime: Runtime) -> None:
 
     for page in (overview, wall, control, training, tasks, episodes, results):
         page.register()
+    # NiceGUI has one application for each process. It takes its middleware anew for a second service.
+    core.app.user_middleware.clear()
+    core.app.middleware_stack = None
     ui.run_with(
         app,
         title="Operant",
