@@ -22,7 +22,7 @@ from operant.actions.scrolling import DIRECTIONS
 from operant.actions.tool_calls import FunctionCall, function_calls
 from operant.types import Action, ActionKind, Button, Point, ScrollUnit, Size
 
-__all__ = ["BROWSER", "BROWSER_CARRIES", "CARRIES", "DIALECT", "declaration"]
+__all__ = ["BROWSER", "BROWSER_CARRIES", "BROWSER_FUNCTIONS", "CARRIES", "DIALECT", "declaration"]
 
 _NAME = "gemini"
 CARRIES: Mapping[ActionKind, str] = {
@@ -74,6 +74,13 @@ _OTHERS = (
     " take_screenshot navigate"
 )
 _NAMES = dict.fromkeys([*_CLICKS, *_POINTED, *_KEYS, *_BROWSER_KEYS, *_CALLED, *_OTHERS.split()])
+#: Every function that the tool has in a browser.
+BROWSER_FUNCTIONS = (
+    *_BROWSER_KEYS,
+    *_CALLED,
+    *["wait_5_seconds", "navigate", "click_at", "hover_at", "type_text_at", "key_combination"],
+    *["scroll_document", "scroll_at", "drag_and_drop"],
+)
 #: How far a scroll goes that does not say so.
 SCROLL_PIXELS, SCROLL_THOUSANDTHS, LONGEST_SCROLL = 300, 800, 999
 

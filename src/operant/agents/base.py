@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from operant.agents.usage import Usage
-from operant.errors import AgentError
+from operant.calls.offer import FunctionOffer
+from operant.errors import AgentError, ConfigError
 from operant.types import Action, ActionMode, Observation, Size
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class TaskView:
     """What may be done: ``operant.calls`` says which functions are offered for that."""
     all_functions: bool = False
     """Whether functions of all applications are offered, and not only those of the focused one."""
+
+    @property
+    def offer(self) -> FunctionOffer:
+        """The functions that may be called."""
+        return FunctionOffer(self.actions, self.all_functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,8 @@ class Agent(ABC):
     runs_commands: bool = False
     """Whether it may call: functions of applications also where the episode is played with pointer and keyboard, and
     ``run``, ``read_file`` and ``write_file`` inside the desktop. Not in tasks that are ``gui_only``."""
+    cannot_call: str = ""
+    """Why it has no words for a call of a function, such as its format; empty if it has, or needs none."""
     fingerprint: str = ""
     """Changes when the agent does, such as a hash of its weights: results of two are never mixed."""
 
@@ -88,6 +96,14 @@ class Agent(ABC):
 
     def preflight(self) -> None:  # noqa: B027 - most agents need nothing that may be missing
         """Check what episodes will need, such as a server and a key, before any desktop starts; typed errors."""
+
+    def check_actions(self, actions: ActionMode) -> str:
+        """Before any desktop starts: ``ConfigError`` if it can do nothing under this setting; else a warning, or empty."""
+        if actions == "api" and self.cannot_call:
+            raise ConfigError(f"--actions api leaves nothing to do: {self.cannot_call}", hint="--actions gui")
+        if actions == "both" and self.cannot_call:
+            return f"no functions will be called: {self.cannot_call}"
+        return ""
 
     def begin(self, task: TaskView) -> None:  # noqa: B027 - most agents have nothing to forget
         """A new episode: forget the last one."""

@@ -140,6 +140,8 @@ def evaluate(
     budget = None if max_cost is None and max_tokens is None else Budget(max_cost, max_tokens)
     if budget is not None:
         budget.check(first)
+    if warning := first.check_actions(where.desktop.actions):
+        typer.echo(f"warning: {warning}", err=True)
     first.preflight()
     if isinstance(first, OracleAgent):
         check_oracles(plan, "play")

@@ -34,7 +34,7 @@ class Deaf(Dialogue):
 def told(actions: ActionMode, *, can_call: bool = True, everything: bool = False) -> str:
     settings = HostedSettings(vendor="chat", model="m")
     dialogue = Deaf(settings, "")
-    dialogue.can_call = can_call
+    dialogue.calls_by = "words" if can_call else ""
     agent = HostedAgent(settings, dialogue)
     agent.begin(TaskView("Do it.", 5, Size(64, 64), actions=actions, all_functions=everything))
     screen = np.zeros((64, 64, 3), np.uint8)

@@ -13,7 +13,8 @@ from operant.agents.hosted.base import NOT_EXECUTED, CallResult, Dialogue, Model
 from operant.agents.hosted.pictures import picture_of
 from operant.agents.hosted.requests import Failure, ask
 from operant.agents.hosted.widgets import marked, widget_lines, widgets_in_sight
-from operant.calls.catalog import function_lines, offered_functions
+from operant.calls.catalog import function_lines
+from operant.calls.declaration import Function
 from operant.config.hosted import HostedSettings
 from operant.config.prices import Prices
 from operant.types import Action, ActionKind, ActionResult, Observation, Size
@@ -42,9 +43,12 @@ class HostedAgent(Agent):
         told = settings.model_dump_json(exclude={"timeout_s", "max_retries", "prices", "base_url"})
         self.fingerprint = told
         self._dialogue = dialogue
+        if not dialogue.calls_by:
+            self.cannot_call = f"the dialect {settings.dialect} has no words for a call"
         self._task: TaskView | None = None
         self._calls: tuple[ModelCall, ...] | None = None
         self._begun = False
+        self._offered: tuple[Function, ...] = ()
 
     def preflight(self) -> None:
         try:
@@ -54,6 +58,7 @@ class HostedAgent(Agent):
 
     def begin(self, task: TaskView) -> None:
         self._task, self._calls, self._begun = task, None, False
+        self._offered = ()
 
     def act(self, observation: Observation) -> Decision:
         height, width = observation.screen.shape[:2]
@@ -87,13 +92,17 @@ class HostedAgent(Agent):
         return Seen(picture, lines, observation.windows)
 
     def _with_functions(self, seen: Seen, observation: Observation) -> Seen:
-        """What the model is shown, with the functions that it may call now."""
-        task = self._task
-        if task is None or task.actions == "gui" or not self._dialogue.can_call:
+        """What the model is shown. It gets the functions that it may call now as tools, or told with the screen."""
+        task, way = self._task, self._dialogue.calls_by
+        if task is None or task.actions == "gui" or not way:
+            self._dialogue.offer((), hands=True)
             return seen
-        focused = next((one.wm_class for one in observation.windows if one.focused), None)
-        told = function_lines(offered_functions(task.actions, focused, everything=task.all_functions))
-        return replace(seen, text=f"{seen.text}\n{told}".strip())
+        offered = task.offer.functions(observation.windows)
+        if way == "words":
+            return replace(seen, text=f"{seen.text}\n{function_lines(offered)}".strip())
+        self._offered = _grown(self._offered, offered, self._dialogue.most_functions)
+        self._dialogue.offer(self._offered, hands=task.actions != "api")
+        return seen
 
     def _tell(self, observation: Observation, shown: Size, seen: Seen) -> None:
         if not self._begun:
@@ -156,6 +165,16 @@ class HostedAgent(Agent):
         if not actions:
             return replace(said, error=self._scrub(reply.calls[0].error) or "the reply holds no action")
         return replace(said, actions=tuple(actions[:MOST_ACTIONS]))
+
+
+def _grown(before: tuple[Function, ...], now: tuple[Function, ...], most: int) -> tuple[Function, ...]:
+    """The functions offered so far with the new ones at the end.
+
+    Tools stand before everything else in a prompt: a list that changed with every focus would cost the vendor's cache
+    each time. One that grows costs it once for each application.
+    """
+    grown = {one.full_name: one for one in (*before, *now)}
+    return tuple(grown.values()) if len(grown) <= most else now[:most]
 
 
 def _end(text: str) -> Action:

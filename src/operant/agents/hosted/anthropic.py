@@ -1,8 +1,8 @@
 """Anthropic's Messages API with its computer tool: the version that the model takes, cached and pruned.
 
-Replies go back unchanged, thinking included. Pictures are removed in batches, because each removal costs the
-cache; from Claude 5.1 on only where the request would grow too large, because thinking is signed over what
-stands before it.
+Functions of applications are tools beside it. Replies go back unchanged, thinking included. Pictures are removed in
+batches, because each removal costs the cache; from Claude 5.1 on only where the request would grow too large, because
+thinking is signed over what stands before it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ import anthropic
 
 from operant.actions import anthropic as dialect
 from operant.actions.frames import ANTHROPIC_MANY_PICTURES, ANTHROPIC_OLDER
+from operant.actions.tool_calls import read_arguments
 from operant.agents.base import Usage
-from operant.agents.hosted.base import TASK_WORDS, CallResult, Dialogue, ModelCall, ModelReply, Seen
+from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import Failure, read_reply, sdk_failure
+from operant.calls.declaration import Function
+from operant.calls.tools import tool_call, tool_schema
 from operant.config.hosted import HostedSettings
 from operant.errors import ConfigError, InvalidAction
 from operant.types import Action, ActionKind, Size
@@ -67,6 +70,7 @@ class AnthropicDialogue(Dialogue):
 
     key_variables = ("ANTHROPIC_API_KEY",)
     url_variables = ("ANTHROPIC_BASE_URL",)
+    calls_by = "tools"
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)
@@ -84,7 +88,13 @@ class AnthropicDialogue(Dialogue):
         self._versions = [chosen] if chosen else tool_versions(settings.model)
         self._messages: list[dict[str, Any]] = []
         self._loosened = False
+        self._toolsets: dict[str, dict[str, Any]] = {}  # id of a call -> what its result has to name
         self._client = anthropic.Anthropic(api_key=key, base_url=settings.base_url, max_retries=0)
+
+    def offer(self, functions: tuple[Function, ...], *, hands: bool) -> None:
+        # Tools stand before the messages, so thinking may be signed over them too.
+        self._loosened = self._loosened or (self._signed and functions != self.functions)
+        super().offer(functions, hands=hands)
 
     def begin(self, instruction: str, shown: Size, seen: Seen) -> None:
         self.shown = shown
@@ -113,7 +123,7 @@ class AnthropicDialogue(Dialogue):
             content += _seen(seen)
         elif last and seen.text:
             content.append(_text(seen.text))
-        toolset = {"toolset_name": "computer"} if self._versions[0] == dialect.TOOLSET else {}
+        toolset = self._toolsets.get(call.id, {})
         failed = {"is_error": True} if result.error else {}
         return {"type": "tool_result", "tool_use_id": call.id, **toolset, "content": content, **failed}
 
@@ -165,7 +175,8 @@ class AnthropicDialogue(Dialogue):
             self._remove(pictures, len(pictures) // 2)
             return True
         names_tool = any(word in failure.message for word in ("computer_", "toolset", "tools.0", "tool type"))
-        if failure.status == 400 and names_tool and len(self._versions) > 1 and len(self._messages) == 1:
+        first = self.hands and len(self._messages) == 1
+        if failure.status == 400 and names_tool and len(self._versions) > 1 and first:
             self._versions.pop(0)
             return True
         return False
@@ -195,10 +206,11 @@ class AnthropicDialogue(Dialogue):
     def _body(self) -> tuple[dict[str, Any], list[str]]:
         version = self._versions[0]
         beta = dialect.VERSIONS[version].beta
-        betas = [beta] if beta else []
+        betas = [beta] if beta and self.hands else []
+        computer = [dialect.declaration(version, self.shown)] if self.hands else []
         body: dict[str, Any] = {
-            "system": [{"type": "text", "text": TASK_WORDS, **EPHEMERAL}],
-            "tools": [dialect.declaration(version, self.shown)],
+            "system": [{"type": "text", "text": self.task_words, **EPHEMERAL}],
+            "tools": [*computer, *map(_tool, self.functions)],
             "messages": self._with_breakpoints(),
         }
         if self.settings.effort is not None:
@@ -228,7 +240,13 @@ class AnthropicDialogue(Dialogue):
         if blocks:
             self._messages.append({"role": "assistant", "content": blocks})
         text = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
-        calls = tuple(self._call(block) for block in blocks if block.get("type") == "tool_use")
+        used = [block for block in blocks if block.get("type") == "tool_use"]
+        self._toolsets = {
+            str(block.get("id")): {"toolset_name": block["toolset_name"]}
+            for block in used
+            if block.get("toolset_name")
+        }
+        calls = tuple(map(self._call, used))
         ends = {
             "refusal": "refusal",
             "max_tokens": "token_limit",
@@ -239,9 +257,12 @@ class AnthropicDialogue(Dialogue):
     def _call(self, block: dict[str, Any]) -> ModelCall:
         given = block.get("input")
         name = str(block.get("name"))
+        by_computer = name == "computer" or bool(block.get("toolset_name"))
         if name == "computer" and isinstance(given, dict):
             name = str(given.get("action"))
         try:
+            if self.functions and not by_computer:
+                return ModelCall(str(block.get("id")), name, (tool_call(name, read_arguments(given)),))
             actions = dialect.parse(block, self.shown)
         except InvalidAction as error:
             return ModelCall(str(block.get("id")), name, error=error.message)
@@ -258,6 +279,11 @@ class AnthropicDialogue(Dialogue):
 
     def close(self) -> None:
         self._client.close()
+
+
+def _tool(function: Function) -> dict[str, Any]:
+    schema = tool_schema(function)
+    return {"name": function.tool_name, "description": function.doc, "input_schema": schema}
 
 
 def _look_for_pointer(action: Action) -> Action:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from operant.actions.frames import UNLIMITED, Limits
 from operant.agents.base import Usage
@@ -18,16 +18,20 @@ from operant.types import Action, ActionResult, Point, Size, Window
 if TYPE_CHECKING:
     from operant.agents.hosted.pictures import EncodedPicture
     from operant.agents.hosted.requests import Failure
+    from operant.calls.declaration import Function
     from operant.config.hosted import HostedSettings, Observed
 
-__all__ = ["NOT_EXECUTED", "TASK_WORDS", "CallResult", "Dialogue", "ModelCall", "ModelReply", "Seen"]
+__all__ = ["NOT_EXECUTED", "CallResult", "Dialogue", "ModelCall", "ModelReply", "Seen"]
 
 #: What models are told whose vendor explains the tool itself.
 TASK_WORDS = (
-    "You operate a computer on which nothing is at stake. Do the task with the computer tool and do not ask back. "
+    "You operate a computer on which nothing is at stake. Do the task with {} and do not ask back. "
     "When it is done, answer in plain text without a call. If the task asks for something, let the last line be "
     '"ANSWER:" and nothing but the answer. If the task can\'t be done, say why and write [INFEASIBLE].'
 )
+COMPUTER_TOOL = "the computer tool"
+ONLY_FUNCTIONS = "the functions that you are given, which act on the applications on its screen,"
+BOTH = "the computer tool and the functions that you are given: a function is faster where one fits,"
 
 #: Anthropic's exact words for a call that was not tried; the other vendors prescribe none.
 NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
@@ -86,8 +90,10 @@ class Dialogue(ABC):
     key_variables: tuple[str, ...] = ()
     """Environment variables that may hold the key, the usual one first."""
     needs_key: bool = True
-    can_call: bool = False
-    """Whether the model has words for a call of a function; then it is told which functions there are."""
+    calls_by: Literal["", "words", "tools"] = ""
+    """How the model calls functions: not at all, in its dialect's words, or by a tool for each of them."""
+    most_functions: int = 120
+    """How many functions may be declared as tools. Vendors refuse more, and models choose worse from many."""
     url_variables: tuple[str, ...] = ()
     """Environment variables that name another server than the vendor's."""
 
@@ -96,6 +102,18 @@ class Dialogue(ABC):
         self.observation: Observed = settings.observation or "screenshot"
         self.key = key
         self.shown = Size(1, 1)
+        self.functions: tuple[Function, ...] = ()
+        self.hands = True
+
+    @property
+    def task_words(self) -> str:
+        """What models are told whose vendor explains the tool itself."""
+        given = COMPUTER_TOOL if not self.functions else BOTH if self.hands else ONLY_FUNCTIONS
+        return TASK_WORDS.format(given)
+
+    def offer(self, functions: tuple[Function, ...], *, hands: bool) -> None:
+        """Functions to declare as tools from the next request on, and whether pointer and keyboard may be used."""
+        self.functions, self.hands = functions, hands
 
     def locate(self, point: Point, shown: Size) -> tuple[float, float]:
         """A place as the model counts."""

@@ -17,11 +17,13 @@ import openai
 from operant.actions.coordinates import Units
 from operant.actions.registry import DIALECTS, TEXT_DIALECTS
 from operant.actions.thinking import without_thinking
+from operant.actions.tool_calls import read_arguments
 from operant.agents.base import Usage
 from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
-from operant.agents.hosted.openai import openai_client
+from operant.agents.hosted.openai import function_tool, openai_client, without_hands
 from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import UNREADABLE, Failure, read_reply, sdk_failure
+from operant.calls.tools import function_of_tool, tool_call
 from operant.config.hosted import HostedSettings
 from operant.errors import ConfigError, InvalidAction
 from operant.types import ActionKind, Point, Size
@@ -66,7 +68,10 @@ class ChatDialogue(Dialogue):
                 f"{chosen} does not count in {settings.coordinates}", hint=f"coordinates: {named}"
             )
         self.limits = self._dialect.limits
-        self.can_call = "kwargs" in self._dialect.carries.get(ActionKind.CALL, "")
+        if self._dialect.way == "functions":
+            self.calls_by = "tools"
+        elif "kwargs" in self._dialect.carries.get(ActionKind.CALL, ""):
+            self.calls_by = "words"
         if settings.observation is None and self._dialect.sees == "tree":
             self.observation = "a11y_tree"
         self._length = "max_tokens"
@@ -114,7 +119,8 @@ class ChatDialogue(Dialogue):
 
     def send(self, timeout_s: float) -> ModelReply:
         body: dict[str, Any] = {"messages": self._recent(), self._length: self.settings.max_tokens}
-        if tools := self._dialect.tools(self.shown):
+        own = self._dialect.tools(self.shown)
+        if tools := [*(own if self.hands else without_hands(own)), *map(function_tool, self.functions)]:
             body["tools"] = tools
         if self._dialect.stop:
             body["stop"] = list(self._dialect.stop)
@@ -181,6 +187,9 @@ class ChatDialogue(Dialogue):
         function = call.get("function")
         name = str(function.get("name")) if isinstance(function, dict) else ""
         try:
+            if isinstance(function, dict) and function_of_tool(name) is not None:
+                arguments = read_arguments(function.get("arguments") or {})
+                return ModelCall(identity, name, (tool_call(name, arguments),))
             return ModelCall(identity, name, tuple(self._dialect.parse(call, self.shown, self._units)))
         except InvalidAction as error:
             return ModelCall(identity, name, error=error.message)

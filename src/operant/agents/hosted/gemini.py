@@ -1,11 +1,13 @@
 """Google's generateContent with Gemini's computer use: the desktop's functions of 3.5, or the browser's of 2.5.
 
-Replies go back unchanged, with the signatures of their thinking. Every call gets a response, the last one with
-the screen. Old screens are removed in batches, so that the server's cache of what came before stays of use.
+Functions of applications are declared beside them. Replies go back unchanged, with the signatures of their thinking.
+Every call gets a response, the last one with the screen. Old screens are removed in batches, so that the server's cache
+of what came before stays of use.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -14,10 +16,12 @@ import httpx
 from google import genai
 from google.genai import errors, types
 
+from operant.actions import gemini as dialect
 from operant.actions.dialect import Dialect
 from operant.actions.registry import DIALECTS
+from operant.actions.tool_calls import read_arguments
 from operant.agents.base import Usage
-from operant.agents.hosted.base import TASK_WORDS, CallResult, Dialogue, ModelCall, ModelReply, Seen
+from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import (
     TOO_SLOW,
@@ -28,6 +32,8 @@ from operant.agents.hosted.requests import (
     read_body,
     retry_after,
 )
+from operant.calls.declaration import Function
+from operant.calls.tools import function_of_tool, tool_call, tool_schema
 from operant.config.hosted import HostedSettings
 from operant.config.settings import read_environment
 from operant.errors import ConfigError, InvalidAction
@@ -71,6 +77,7 @@ class GeminiDialogue(Dialogue):
 
     key_variables = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     url_variables = ("GOOGLE_GEMINI_BASE_URL",)
+    calls_by = "tools"
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)
@@ -122,7 +129,8 @@ class GeminiDialogue(Dialogue):
     def _response(self, result: CallResult, seen: Seen, last: bool) -> dict[str, Any]:
         identity = result.call.id.partition(":")[2]
         done = result.last
-        told: dict[str, Any] = {"error": result.error} if result.error else {"output": "done"}
+        said = (done.text if done is not None else "") or "done"
+        told: dict[str, Any] = {"error": result.error} if result.error else {"output": said}
         if result.call.id in self._confirmed:
             told["safety_acknowledgement"] = "true"
         pictures: list[EncodedPicture | None] = []
@@ -173,8 +181,8 @@ class GeminiDialogue(Dialogue):
             generation["thinkingConfig"] = {"thinkingLevel": LEVELS[self.settings.effort]}
         body = {
             "contents": self._contents,
-            "systemInstruction": {"parts": [{"text": TASK_WORDS}]},
-            "tools": self._dialect.tools(self.shown),
+            "systemInstruction": {"parts": [{"text": self.task_words}]},
+            "tools": self._tools(),
             "generationConfig": generation,
         }
         config = types.GenerateContentConfig(
@@ -191,6 +199,15 @@ class GeminiDialogue(Dialogue):
             raise _failure(error) from error
         said = response.body if response is not None else ""
         return self._read(json_object((said or "").encode("utf-8", "replace")))
+
+    def _tools(self) -> list[dict[str, Any]]:
+        own = self._dialect.tools(self.shown)
+        if not self.hands:
+            # Models that are made for computer use refuse requests without the tool: then it is declared empty.
+            needed = "computer-use" in self.settings.model
+            own = [dialect.declaration("ENVIRONMENT_BROWSER", dialect.BROWSER_FUNCTIONS)] if needed else []
+        declared = [_declaration(one) for one in self.functions]
+        return [*own, {"functionDeclarations": declared}] if declared else own
 
     def _read(self, reply: dict[str, Any]) -> ModelReply:
         usage = _usage(reply.get("usageMetadata"))
@@ -225,6 +242,10 @@ class GeminiDialogue(Dialogue):
         # The identity may be missing, so the place in the reply tells two calls apart.
         identity, name = f"{number}:{call.get('id') or ''}", str(call.get("name"))
         try:
+            if function_of_tool(name) is not None:
+                given = dict(read_arguments(call.get("args") or {}))
+                given.pop("safety_decision", None)
+                return ModelCall(identity, name, (tool_call(name, given),))
             return ModelCall(identity, name, tuple(self._dialect.parse(call, self.shown)))
         except InvalidAction as error:
             return ModelCall(identity, name, error=error.message)
@@ -250,6 +271,24 @@ class GeminiDialogue(Dialogue):
     def close(self) -> None:
         self._client.close()
         self._http.close()
+
+
+def _declaration(function: Function) -> dict[str, Any]:
+    schema = tool_schema(function)
+    properties = {name: _described(one) for name, one in schema["properties"].items()}
+    return {
+        "name": function.tool_name,
+        "description": function.doc,
+        "parametersJsonSchema": {**schema, "properties": properties},
+    }
+
+
+def _described(schema: dict[str, Any]) -> dict[str, Any]:
+    """With the default in words: it is not among the keywords of JSON Schema that Google lists."""
+    if "default" not in schema:
+        return schema
+    rest = {name: value for name, value in schema.items() if name != "default"}
+    return {**rest, "description": f"Default: {json.dumps(schema['default'])}"}
 
 
 class _GarbledCall(Failure):

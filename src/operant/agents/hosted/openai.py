@@ -1,7 +1,7 @@
 """OpenAI's Responses API with its computer tool, or with our functions, which also work without pictures.
 
-The server keeps the conversation and a request adds to it. So a request holds one turn and one picture, however
-long the episode is.
+Functions of applications are tools beside either. The server keeps the conversation and a request adds to it. So a
+request holds one turn and one picture, however long the episode is.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from operant.actions.coordinates import Units
 from operant.actions.dialect import Dialect
 from operant.actions.frames import OPENAI
 from operant.actions.registry import DIALECTS
+from operant.actions.tool_calls import read_arguments
 from operant.agents.base import Usage
-from operant.agents.hosted.base import TASK_WORDS, CallResult, Dialogue, ModelCall, ModelReply, Seen
+from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.pictures import EncodedPicture, within
 from operant.agents.hosted.requests import Failure, read_reply, sdk_failure
+from operant.calls.declaration import Function
+from operant.calls.tools import function_of_tool, tool_call, tool_schema
 from operant.config.hosted import HostedSettings
 from operant.config.settings import read_environment
 from operant.errors import ConfigError, InvalidAction
-from operant.types import Size
+from operant.types import ActionKind, Size
 
-__all__ = ["OpenAIDialogue", "openai_client"]
+__all__ = ["OpenAIDialogue", "function_tool", "openai_client", "without_hands"]
 
 NO_TEMPERATURE = ("gpt-5", "gpt-6", "o1", "o3", "o4")
 COMPUTER, FUNCTIONS = "openai", "function_tools"
@@ -43,6 +46,7 @@ class OpenAIDialogue(Dialogue):
     limits = OPENAI
     key_variables = ("OPENAI_API_KEY",)
     url_variables = ("OPENAI_BASE_URL",)
+    calls_by = "tools"
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)
@@ -58,7 +62,8 @@ class OpenAIDialogue(Dialogue):
             raise ConfigError("openai's computer tool needs pictures", hint=f"dialect: {FUNCTIONS}")
         self._dialect: Dialect = DIALECTS[chosen]
         self._with_functions = chosen == FUNCTIONS
-        self._instructions = TASK_WORDS
+        self._instructions = ""
+        self._by_function: frozenset[str] = frozenset()
         self._client = openai_client(settings, key)
         self._items: list[dict[str, Any]] = []
         self._previous: str | None = None
@@ -67,18 +72,23 @@ class OpenAIDialogue(Dialogue):
     def begin(self, instruction: str, shown: Size, seen: Seen) -> None:
         self.shown = shown
         self._previous, self._checks = None, {}
+        self._instructions = self.task_words
         if self._with_functions:
             sees: Literal["picture", "tree"] = "picture" if seen.picture else "tree"
             self._instructions = self._dialect.prompt(shown, Units.PIXELS, sees=sees)
         self._items = [_user(instruction, seen)]
 
     def answer(self, results: Sequence[CallResult], seen: Seen) -> None:
-        if self._with_functions:
-            self._items = [self._told(one, seen, last=one is results[-1]) for one in results]
-            return
-        self._items = [self._output(one, seen) for one in results]
-        errors = [one.error for one in results if one.error]
-        if errors or seen.text:
+        self._items = [
+            self._told(one, seen, last=one is results[-1])
+            if one.call.id in self._by_function
+            else self._output(one, seen)
+            for one in results
+        ]
+        # The computer tool's answer holds a picture only.
+        silent = [one for one in results if one.call.id not in self._by_function]
+        errors = [one.error for one in silent if one.error]
+        if errors or (seen.text and results[-1].call.id not in self._by_function):
             self._items.append(_user("\n".join([*errors, seen.text]).strip()))
 
     def _told(self, result: CallResult, seen: Seen, *, last: bool) -> dict[str, Any]:
@@ -106,7 +116,7 @@ class OpenAIDialogue(Dialogue):
         body: dict[str, Any] = {
             "input": self._items,
             "instructions": self._instructions,
-            "tools": [_flat(tool) for tool in self._dialect.tools(self.shown)],
+            "tools": self._tools(),
             "truncation": "auto",
             "max_output_tokens": self.settings.max_tokens,
         }
@@ -126,6 +136,12 @@ class OpenAIDialogue(Dialogue):
         except OSError as error:
             raise Failure(0, "the connection broke") from error
 
+    def _tools(self) -> list[dict[str, Any]]:
+        own = self._dialect.tools(self.shown)
+        if not self.hands:
+            own = without_hands(own)
+        return [_flat(tool) for tool in (*own, *map(function_tool, self.functions))]
+
     def _read(self, reply: dict[str, Any]) -> ModelReply:
         error = reply.get("error")
         if isinstance(error, dict):
@@ -133,8 +149,11 @@ class OpenAIDialogue(Dialogue):
         if isinstance(reply.get("id"), str):
             self._previous = reply["id"]
         items = [item for item in reply.get("output") or [] if isinstance(item, dict)]
-        kind = "function_call" if self._with_functions else "computer_call"
-        found = [item for item in items if item.get("type") == kind]
+        kinds = ("function_call",) if self._with_functions else ("function_call", "computer_call")
+        found = [item for item in items if item.get("type") in kinds]
+        self._by_function = frozenset(
+            str(item.get("call_id")) for item in found if item["type"] == "function_call"
+        )
         parts = [
             part
             for item in items
@@ -163,8 +182,11 @@ class OpenAIDialogue(Dialogue):
 
     def _call(self, item: dict[str, Any]) -> ModelCall:
         identity = str(item.get("call_id"))
-        name = str(item.get("name")) if self._with_functions else "computer"
+        function = item["type"] == "function_call"
+        name = str(item.get("name")) if function else "computer"
         try:
+            if function and (not self._with_functions or function_of_tool(name) is not None):
+                return ModelCall(identity, name, (tool_call(name, read_arguments(item.get("arguments"))),))
             actions = self._dialect.parse(item, self.shown, Units.PIXELS)
         except InvalidAction as error:
             return ModelCall(identity, name, error=error.message)
@@ -181,6 +203,18 @@ class OpenAIDialogue(Dialogue):
 
     def close(self) -> None:
         self._client.close()
+
+
+def function_tool(function: Function) -> dict[str, Any]:
+    """A function of an application as an entry of ``tools``, as Chat Completions has it."""
+    told = {"name": function.tool_name, "description": function.doc, "parameters": tool_schema(function)}
+    return {"type": "function", "function": told}
+
+
+def without_hands(tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that need neither pointer nor keyboard; the computer tool does."""
+    allowed = {kind.value for kind in ActionKind if not kind.uses_hands} | {"infeasible"}
+    return [tool for tool in tools if tool.get("function", {}).get("name") in allowed]
 
 
 def _flat(tool: dict[str, Any]) -> dict[str, Any]:

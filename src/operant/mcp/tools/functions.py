@@ -11,6 +11,7 @@ from typing import Any
 
 from operant.calls.catalog import offered_functions
 from operant.calls.declaration import Function
+from operant.calls.tools import tool_schema
 from operant.errors import InvalidAction
 from operant.mcp.session import DesktopSession
 from operant.mcp.tools.base import Acting, Tool, ToolReply
@@ -27,19 +28,12 @@ class FunctionTool(Tool[Acting]):
 
     def schema(self) -> dict[str, Any]:
         assert self.function is not None
-        form = self.function.schema()
-        properties = {name: _single(one) for name, one in form["properties"].items()}
-        return {"type": "object", "properties": properties, "required": form["required"]}
+        return tool_schema(self.function)
 
     def call(self, session: DesktopSession, given: Mapping[str, Any]) -> ToolReply:
         assert self.function is not None
         transition = session.act(Action.call(self.function.full_name, given))
         return ToolReply(str(transition.info.get("result") or "done"))
-
-
-def _single(form: dict[str, Any]) -> dict[str, Any]:
-    """Without null: some clients refuse alternatives, and what is left out is null anyway."""
-    return form["anyOf"][0] if "anyOf" in form else form
 
 
 def _never(session: DesktopSession, arguments: Acting) -> ToolReply:

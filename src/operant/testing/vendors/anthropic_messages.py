@@ -1,7 +1,7 @@
 """Anthropic's Messages API as strictly as it is documented, for the computer tool in three generations.
 
-The rules that a client can break (headers, tools by model, results by call, pictures, thinking blocks, sampling) end in
-the documented status and a message in the API's words. No streaming.
+Other tools may be declared beside it. The rules that a client can break (headers, tools by model, results by call,
+pictures, thinking blocks, sampling) end in the documented status and a message in the API's words. No streaming.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from typing import Any, ClassVar
 from operant.actions import anthropic as dialect
 from operant.actions.frames import ANTHROPIC, ANTHROPIC_OLDER, SameShape
 from operant.errors import ActionNotExpressible
+from operant.testing.vendors.functions import DeclaredFunction, SaidCall, check_functions, said_call
 from operant.testing.vendors.pictures import picture_size
 from operant.testing.vendors.problem import ApiProblem, invalid
 from operant.testing.vendors.protocol import ApiRequest, VendorProtocol
@@ -31,6 +33,8 @@ MANY_PICTURES = 20
 MANY_PICTURES_SIDE = 2000
 MOST_PICTURES = 600
 BREAKPOINTS = 4
+FUNCTION_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+MOST_FUNCTIONS = 10_000
 NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
 _CONTROLS = "thinking-binding-controls-2026-08-01"
 
@@ -112,14 +116,15 @@ class AnthropicMessages(VendorProtocol):
         model = MODELS.get(body["model"])
         if model is None:
             raise ApiProblem(404, "not_found_error", f"model: {body['model']}")
-        tool = _computer_tool(body, model, betas)
+        functions = _functions(body)
+        tool = _computer_tool(body, model, betas, needed=not functions)
         _check_sampling(body, model)
         _check_breakpoints(body)
         messages = [{**message, "content": _blocks(message["content"])} for message in body["messages"]]
         shown = _check_pictures(messages, model, tool)
         self._check_calls(messages)
         self._check_thinking(messages, body, model, betas)
-        return self._reply(body, messages, model, tool, shown)
+        return self._reply(body, messages, model, tool, shown, functions)
 
     def _check_calls(self, messages: list[dict[str, Any]]) -> None:
         """Every call has its result at the start of the next message, and every result its call."""
@@ -186,7 +191,7 @@ class AnthropicMessages(VendorProtocol):
                 mark, _, prefix = str(block["signature"]).partition(".")
                 if mark != self._sign(block["thinking"]):
                     raise invalid(f"{path}: Invalid `signature` in `thinking` block")
-                if model.bound and not drops and prefix != self._sign(_prefix(messages[:index])):
+                if model.bound and not drops and prefix != self._sign(_prefix(messages[:index], body)):
                     raise invalid(
                         f"{path}: the messages before this `thinking` block have changed since it was made"
                     )
@@ -199,34 +204,39 @@ class AnthropicMessages(VendorProtocol):
         body: Mapping[str, Any],
         messages: list[dict[str, Any]],
         model: AnthropicModel,
-        tool: Mapping[str, Any],
+        tool: Mapping[str, Any] | None,
         shown: Size | None,
+        functions: Mapping[str, DeclaredFunction],
     ) -> dict[str, Any]:
-        toolset = tool["type"] == _TOOLSET
-        if not toolset:
+        toolset = tool is not None and tool["type"] == _TOOLSET
+        if tool is not None and not toolset:
             shown = Size(tool["display_width_px"], tool["display_height_px"])
         parallel = not body.get("tool_choice", {}).get("disable_parallel_tool_use", False)
         content: list[dict[str, Any]] = []
         thinking = body.get("thinking", {}).get("type") != "disabled"
         if self.thinks and thinking:
             text = f"Thought {self.number()}."
-            signature = f"{self._sign(text)}.{self._sign(_prefix(messages))}"
+            signature = f"{self._sign(text)}.{self._sign(_prefix(messages, body))}"
             content.append({"type": "thinking", "thinking": text, "signature": signature})
         looked = any(block["type"] == "image" for one in messages for block in _pictures_in(one["content"]))
         end: Action | None = None
-        if shown is None or not looked:
+        calls: list[Any]
+        if tool is None:
+            calls, end = self.decide(lambda action: _said_without_tool(action, functions), batches=parallel)
+        elif shown is None or not looked:
             calls = [dialect.render(Action(ActionKind.SCREENSHOT), Size(1, 1))]
         else:
             frame, lacks = shown, dialect.VERSIONS[tool["type"]].lacks
-            calls, end = self.decide(lambda action: _said(action, frame, lacks), batches=parallel)
+            calls, end = self.decide(
+                lambda action: said_call(action, functions) or _said(action, frame, lacks), batches=parallel
+            )
         for call in calls:
-            block: dict[str, Any] = {
-                "type": "tool_use",
-                "id": f"toolu_{self.number():08d}",
-                "name": "computer",
-                "input": call,
-            }
-            if toolset:
+            block: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{self.number():08d}"}
+            if isinstance(call, SaidCall):
+                block |= {"name": call.name, "input": dict(call.arguments)}
+            elif not toolset:
+                block |= {"name": "computer", "input": call}
+            else:
                 given = dict(call)
                 block |= {"name": given.pop("action"), "toolset_name": "computer", "input": given}
             if content and content[0]["type"] == "thinking":
@@ -244,6 +254,13 @@ class AnthropicMessages(VendorProtocol):
             "stop_sequence": None,
             "usage": _usage(body, messages, model, content),
         }
+
+
+def _said_without_tool(action: Action, functions: Mapping[str, DeclaredFunction]) -> SaidCall:
+    said = said_call(action, functions)
+    if said is None:
+        raise ActionNotExpressible(f"no computer tool is declared for {action.kind.value}")
+    return said
 
 
 def _said(action: Action, frame: Size, lacks: frozenset[str]) -> dict[str, Any]:
@@ -268,9 +285,23 @@ def _check_types(body: Mapping[str, Any], *, beta: bool) -> None:
         raise invalid("max_tokens: must be greater than or equal to 1")
 
 
-def _computer_tool(body: Mapping[str, Any], model: AnthropicModel, betas: set[str]) -> Mapping[str, Any]:
+def _functions(body: Mapping[str, Any]) -> dict[str, DeclaredFunction]:
+    """The tools that the client declares itself."""
+    own = [tool for tool in body.get("tools", []) if "input_schema" in tool]
+    return check_functions(
+        [DeclaredFunction(one["name"], one.get("description", ""), one["input_schema"]) for one in own],
+        names=FUNCTION_NAME,
+        most=MOST_FUNCTIONS,
+    )
+
+
+def _computer_tool(
+    body: Mapping[str, Any], model: AnthropicModel, betas: set[str], *, needed: bool
+) -> Mapping[str, Any] | None:
     tools = [tool for tool in body.get("tools", []) if str(tool.get("type", "")).startswith("computer_")]
     named = [tool for tool in body.get("tools", []) if tool.get("name") == "computer" or tool in tools]
+    if not named and not needed:
+        return None
     if len(named) != 1 or not tools:
         raise invalid(
             "tools: Tool names must be unique." if len(named) > 1 else "tools: no computer tool is declared"
@@ -325,7 +356,7 @@ def _pictures_in(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _check_pictures(
-    messages: list[dict[str, Any]], model: AnthropicModel, tool: Mapping[str, Any]
+    messages: list[dict[str, Any]], model: AnthropicModel, tool: Mapping[str, Any] | None
 ) -> Size | None:
     """Refuses pictures that are too large or too many; returns the size of the last one of the whole screen."""
     shown: Size | None = None
@@ -342,10 +373,9 @@ def _check_pictures(
                     raise invalid(f"{path}: only base64 pictures are served here")
                 size = picture_size(source["data"], source["media_type"], path)
                 sizes.append((path, size))
-                strict = (
-                    tool["type"] == _TOOLSET
-                    or (picture.get("transformations") or {}).get("oversized_image") == "error"
-                )
+                strict = (tool is not None and tool["type"] == _TOOLSET) or (
+                    picture.get("transformations") or {}
+                ).get("oversized_image") == "error"
                 if strict and not model.pictures.holds(size):
                     fits = model.pictures.fit(size)
                     raise invalid(
@@ -379,8 +409,8 @@ def _check_result(call: Mapping[str, Any], result: Mapping[str, Any], path: str)
         raise invalid(f"{path}: the result of {call['name']} must hold an image")
 
 
-def _prefix(messages: list[dict[str, Any]]) -> str:
-    """The conversation as a model reads it: cache breakpoints say nothing to it."""
+def _prefix(messages: list[dict[str, Any]], body: Mapping[str, Any]) -> str:
+    """Tools and conversation as a model reads it: cache breakpoints say nothing to it."""
 
     def bare(value: Any) -> Any:
         if isinstance(value, dict):
@@ -391,7 +421,7 @@ def _prefix(messages: list[dict[str, Any]]) -> str:
             }
         return [bare(one) for one in value] if isinstance(value, list) else value
 
-    return json.dumps([[one["role"], bare(one["content"])] for one in messages])
+    return json.dumps([bare(body.get("tools")), [[one["role"], bare(one["content"])] for one in messages]])
 
 
 def _usage(

@@ -1,17 +1,21 @@
 """Gemini's generateContent as strictly as it is documented, for its computer use on desktops and in browsers.
 
-Every part of a request is checked by google-genai's own types, which refuse unknown fields. No streaming.
+Other functions may be declared beside it. Every part of a request is checked by google-genai's own types, which refuse
+unknown fields. No streaming.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from operant.actions.registry import dialect as find_dialect
+from operant.errors import ActionNotExpressible
+from operant.testing.vendors.functions import DeclaredFunction, check_functions, said_call
 from operant.testing.vendors.pictures import picture_size
 from operant.testing.vendors.problem import ApiProblem
 from operant.testing.vendors.protocol import ApiRequest, VendorProtocol
@@ -23,6 +27,16 @@ VERSIONS = ("v1", "v1beta")  # SDKs below 3 ask the second
 TILE = 768  # pixels a side for 258 tokens
 _STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}
 _STATUS |= {500: "INTERNAL", 503: "UNAVAILABLE"}
+FUNCTION_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}")
+MOST_FUNCTIONS = 512
+#: What Google lists of JSON Schema.
+_SCHEMA = frozenset(
+    [
+        *("$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items"),
+        *("prefixItems", "minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf", "properties"),
+        *("additionalProperties", "required", "propertyOrdering"),
+    ]
+)
 _BODY = frozenset(
     [
         "contents",
@@ -44,6 +58,8 @@ class GeminiModel:
     environment: str
     signed: bool
     """Whether a call has to come back with the thought signature that it was given."""
+    needs_tool: bool = False
+    """Whether it is made for computer use and refuses requests without that tool."""
 
 
 _DESKTOP = GeminiModel("gemini", "ENVIRONMENT_DESKTOP", signed=True)
@@ -52,7 +68,7 @@ GEMINI_MODELS: Mapping[str, GeminiModel] = {
     "gemini-3.5-pro": _DESKTOP,
     "gemini-3-flash-preview": GeminiModel("gemini_browser", "ENVIRONMENT_BROWSER", signed=True),
     "gemini-2.5-computer-use-preview-10-2025": GeminiModel(
-        "gemini_browser", "ENVIRONMENT_BROWSER", signed=False
+        "gemini_browser", "ENVIRONMENT_BROWSER", signed=False, needs_tool=True
     ),
 }
 
@@ -110,10 +126,11 @@ class GeminiContent(VendorProtocol):
             raise _unknown(name, version)
         body = request.body
         _check_types(body)
-        _check_tool(body, name, model)
+        functions = _functions(body)
+        hands = _check_tool(body, name, model, functions)
         contents: list[dict[str, Any]] = body["contents"]
         self._check_calls(contents, model)
-        return self._reply(name, model, contents, _shown(contents))
+        return self._reply(name, model, contents, _shown(contents), functions, hands=hands)
 
     def _check_calls(self, contents: Sequence[Mapping[str, Any]], model: GeminiModel) -> None:
         """Calls follow a user's turn, and the next turn answers each of them."""
@@ -161,17 +178,29 @@ class GeminiContent(VendorProtocol):
             raise _refused(f"Thought signature is not valid. (contents[{index}].parts[{place}])")
 
     def _reply(
-        self, name: str, model: GeminiModel, contents: list[dict[str, Any]], shown: Size | None
+        self,
+        name: str,
+        model: GeminiModel,
+        contents: list[dict[str, Any]],
+        shown: Size | None,
+        functions: Mapping[str, DeclaredFunction],
+        *,
+        hands: bool,
     ) -> dict[str, Any]:
         spoken = find_dialect(model.dialect)
         parts: list[dict[str, Any]] = []
         end: Action | None = None
-        if shown is None:
+        calls: list[Any]
+        if not hands:
+            calls, end = self.decide(lambda action: _said_call(action, functions) or _no_hands(action))
+        elif shown is None:
             first = "take_screenshot" if model is _DESKTOP else "open_web_browser"
-            calls: list[Any] = [{"name": first, "args": {}}]
+            calls = [{"name": first, "args": {}}]
         else:
             frame = shown
-            calls, end = self.decide(lambda action: spoken.render(action, frame))
+            calls, end = self.decide(
+                lambda action: _said_call(action, functions) or spoken.render(action, frame)
+            )
         for place, call in enumerate(calls):
             part: dict[str, Any] = {"functionCall": {**call, "id": f"call_{self.number():06d}"}}
             if place == 0:
@@ -271,13 +300,44 @@ def _check_types(body: Mapping[str, Any]) -> None:
             )
 
 
-def _check_tool(body: Mapping[str, Any], name: str, model: GeminiModel) -> None:
+def _functions(body: Mapping[str, Any]) -> dict[str, DeclaredFunction]:
+    found = [one for tool in body.get("tools") or [] for one in _get(tool, "functionDeclarations") or []]
+    declared = [
+        DeclaredFunction(one["name"], one.get("description", ""), _get(one, "parametersJsonSchema") or {})
+        for one in found
+    ]
+    try:
+        return check_functions(declared, names=FUNCTION_NAME, most=MOST_FUNCTIONS, keywords=_SCHEMA)
+    except ApiProblem as problem:
+        raise _refused(problem.message) from problem
+
+
+def _said_call(action: Action, functions: Mapping[str, DeclaredFunction]) -> dict[str, Any] | None:
+    """As a call of a declared function; the old browser set has calls of its own (``open_web_browser``)."""
+    if "." not in action.function:
+        return None
+    said = said_call(action, functions)
+    return None if said is None else {"name": said.name, "args": dict(said.arguments)}
+
+
+def _no_hands(action: Action) -> Any:
+    raise ActionNotExpressible(f"no computer use is declared for {action.kind.value}")
+
+
+def _check_tool(
+    body: Mapping[str, Any], name: str, model: GeminiModel, functions: Mapping[str, DeclaredFunction]
+) -> bool:
+    """Whether the model has pointer and keyboard."""
     tools = [found for tool in body.get("tools") or [] if (found := _get(tool, "computerUse")) is not None]
+    if not tools and functions and not model.needs_tool:
+        return False
     if len(tools) != 1:
         raise _refused(f"Model {name} requires the use of the Computer Use tool.")
+    excluded = set(_get(tools[0], "excludedPredefinedFunctions") or ())
     environment = tools[0].get("environment")
     if environment != model.environment:
         raise _refused(f"Computer Use environment {environment} is not supported for model {name}.")
+    return "click_at" not in excluded and "click" not in excluded
 
 
 def _blobs(contents: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -96,9 +96,7 @@ def _every() -> Iterator[PlayedDialect]:
     yield PlayedDialect("gemini", "gemini", "gemini-3.5-flash", GeminiContent, options={"confirmations": 1})
     yield PlayedDialect("gemini_browser", "gemini", "gemini-2.5-computer-use-preview-10-2025", GeminiContent)
     functions = {"dialect": "function_tools"}
-    yield PlayedDialect(
-        "openai_function_tools", "openai", "gpt-6-astra", OpenAIResponses, functions, {"functions": True}
-    )
+    yield PlayedDialect("openai_function_tools", "openai", "gpt-6-astra", OpenAIResponses, functions)
     yield PlayedDialect("chat_function_tools", "chat", "gpt-5.6-terra", OpenAIChat, functions, functions)
     for name in TEXT_DIALECTS:
         yield _chat(name)

@@ -112,7 +112,12 @@ class OpenAIChat(OpenAIProtocol):
     def _reply(self, body: Mapping[str, Any], messages: list[dict[str, Any]], shown: Size) -> dict[str, Any]:
         family = self._told_units(messages, shown)
 
+        typed = {one["function"]["name"] for one in body.get("tools") or []}
+
         def render(action: Action) -> Any:
+            tool = action.function.replace(".", "_")
+            if action.kind is ActionKind.CALL and tool in typed:
+                return {"name": tool, "arguments": dict(action.kwargs)}
             return self.dialect.render(action, shown, family)
 
         functions = self.dialect.way == "functions"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from operant.testing.vendors.functions import DeclaredFunction, check_arguments, check_functions
 from operant.testing.vendors.problem import ApiProblem, invalid
 from operant.testing.vendors.protocol import VendorProtocol
 
-__all__ = ["OpenAIProtocol", "check_declared", "unknown_model"]
+__all__ = ["FUNCTION_NAME", "MOST_FUNCTIONS", "OpenAIProtocol", "check_declared", "unknown_model"]
 
 
 def unknown_model(name: object) -> ApiProblem:
@@ -22,19 +24,21 @@ def unknown_model(name: object) -> ApiProblem:
     )
 
 
+FUNCTION_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+MOST_FUNCTIONS = 128
+
+
 def check_declared(name: str, arguments: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]) -> None:
     """A model calls only what the request declares."""
-    found = [tool.get("function", tool) for tool in tools if tool.get("type") == "function"]
-    declared = next((one for one in found if one["name"] == name), None)
-    if declared is None:
+    found = [tool["function"] for tool in tools if tool.get("type") == "function"]
+    declared = check_functions(
+        [DeclaredFunction(one["name"], one.get("description", ""), one["parameters"]) for one in found],
+        names=FUNCTION_NAME,
+        most=MOST_FUNCTIONS,
+    )
+    if name not in declared:
         raise invalid(f"the request declares no function {name}", param="tools")
-    schema = declared.get("parameters") or {}
-    unknown = set(arguments) - set(schema.get("properties") or {})
-    missing = set(schema.get("required") or ()) - set(arguments)
-    if unknown or missing:
-        raise invalid(
-            f"the function {name} declares no {sorted(unknown)} and wants {sorted(missing)}", param="tools"
-        )
+    check_arguments(declared[name], arguments)
 
 
 class OpenAIProtocol(VendorProtocol):

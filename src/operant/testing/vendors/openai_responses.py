@@ -1,10 +1,11 @@
-"""OpenAI's Responses API as strictly as it is documented, for the tool ``computer`` and for our functions.
+"""OpenAI's Responses API as strictly as it is documented, for the tool ``computer``, for our functions, and for both.
 
 No streaming.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,12 +14,20 @@ from typing import Any
 from operant.actions import openai as dialect
 from operant.actions.coordinates import Units
 from operant.actions.registry import dialect as find_dialect
-from operant.testing.vendors.openai_errors import OpenAIProtocol, check_declared
+from operant.errors import ActionNotExpressible
+from operant.testing.vendors.functions import (
+    DeclaredFunction,
+    SaidCall,
+    check_arguments,
+    check_functions,
+    said_call,
+)
+from operant.testing.vendors.openai_errors import FUNCTION_NAME, MOST_FUNCTIONS, OpenAIProtocol
 from operant.testing.vendors.pictures import data_url_size
 from operant.testing.vendors.problem import ApiProblem, invalid
 from operant.testing.vendors.protocol import ApiRequest
 from operant.testing.vendors.sdk_types import check_typed
-from operant.types import Action, Size
+from operant.types import Action, ActionKind, Size
 
 __all__ = ["RESPONSES_MODELS", "OpenAIResponses", "ResponsesModel"]
 
@@ -52,10 +61,8 @@ RESPONSES_MODELS: Mapping[str, ResponsesModel] = {
 class OpenAIResponses(OpenAIProtocol):
     """A conversation with a model of OpenAI's."""
 
-    def __init__(self, *args: Any, checks: int = 0, functions: bool = False, **more: Any) -> None:
+    def __init__(self, *args: Any, checks: int = 0, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.functions = functions
-        """Whether it calls the functions that a request declares, in place of the computer tool."""
         self.checks = checks
         """How many of the first calls carry a safety check that must be acknowledged."""
         self._stored: dict[str, list[dict[str, Any]]] = {}  # id of a response -> all items up to its end
@@ -78,10 +85,11 @@ class OpenAIResponses(OpenAIProtocol):
             raise invalid(
                 f"The requested model '{name}' does not exist.", code="model_not_found", param="model"
             )
-        _check_options(body, model, functions=self.functions)
+        declared = _functions(body)
+        _check_options(body, model, functions=bool(declared))
         items = self._items(body)
         self._check_calls(items)
-        return self._reply(body, items, _shown(items))
+        return self._reply(body, items, _shown(items), declared)
 
     def _items(self, body: Mapping[str, Any]) -> list[dict[str, Any]]:
         given = body.get("input", [])
@@ -104,6 +112,11 @@ class OpenAIResponses(OpenAIProtocol):
         for call_id, item in outputs.items():
             if call_id not in calls:
                 raise invalid(f"No tool call found for {_kind(item)} with call_id {call_id}.", param="input")
+            if item["type"] != f"{calls[call_id]['type']}_output":
+                raise invalid(
+                    f"No tool output found for {_kind(calls[call_id])} {call_id}: {item['type']} does not answer it.",
+                    param="input",
+                )
             done = {check["id"] for check in item.get("acknowledged_safety_checks") or []}
             open_checks = [check for check in self._pending.get(call_id, []) if check not in done]
             if open_checks:
@@ -122,17 +135,23 @@ class OpenAIResponses(OpenAIProtocol):
                 )
 
     def _reply(
-        self, body: Mapping[str, Any], items: list[dict[str, Any]], shown: Size | None
+        self,
+        body: Mapping[str, Any],
+        items: list[dict[str, Any]],
+        shown: Size | None,
+        declared: Mapping[str, DeclaredFunction],
     ) -> dict[str, Any]:
         output: list[dict[str, Any]] = []
         end: Action | None = None
         frame = shown or self.mind.screen
-        if self.functions:
-            actions, end = self.decide(lambda action: OWN.render(action, frame, Units.PIXELS))
+        computer = any(tool["type"] == "computer" for tool in body.get("tools", []))
+        actions: list[Any]
+        if not computer:
+            actions, end = self.decide(lambda action: _said_function(action, declared, frame))
         elif shown is None:
             actions = [{"type": "screenshot"}]
         else:
-            actions, end = self.decide(lambda action: _said(action, frame))
+            actions, end = self.decide(lambda action: said_call(action, declared) or _said(action, frame))
         thought = {"type": "reasoning", "id": f"rs_{self.number():08d}", "summary": []}
         output.append({**thought, "encrypted_content": f"sealed {thought['id']}"})
         if end is not None:
@@ -146,10 +165,13 @@ class OpenAIResponses(OpenAIProtocol):
                     "content": [text],
                 }
             )
-        elif self.functions:
-            output += [self._function(one, str(thought["id"]), body["tools"]) for one in actions]
         else:
-            output.append(self._call(actions, str(thought["id"])))
+            # Actions of the computer tool that follow each other come in one call.
+            for by_function, group in itertools.groupby(actions, lambda one: isinstance(one, SaidCall)):
+                if by_function:
+                    output += [self._function(one, str(thought["id"])) for one in group]
+                else:
+                    output.append(self._call(list(group), str(thought["id"])))
         reply_id = f"resp_{self.number():08d}"
         if body.get("store", True) is not False:
             self._stored[reply_id] = items + output
@@ -179,16 +201,13 @@ class OpenAIResponses(OpenAIProtocol):
             },
         }
 
-    def _function(
-        self, payload: Mapping[str, Any], thought: str, tools: list[dict[str, Any]]
-    ) -> dict[str, Any]:
-        check_declared(payload["name"], payload["arguments"], tools)
+    def _function(self, said: SaidCall, thought: str) -> dict[str, Any]:
         call = {
             "type": "function_call",
             "id": f"fc_{self.number():08d}",
             "call_id": f"call_{self.number():08d}",
-            "name": payload["name"],
-            "arguments": json.dumps(payload["arguments"]),
+            "name": said.name,
+            "arguments": json.dumps(dict(said.arguments)),
             "status": "completed",
         }
         self._reasoning[call["id"]] = thought
@@ -208,6 +227,29 @@ class OpenAIResponses(OpenAIProtocol):
             checks = [{"id": check, "code": "malicious_instructions", "message": "Please look first."}]
             self._pending[call["call_id"]] = [check]
         return {**call, "actions": actions, "pending_safety_checks": checks, "status": "completed"}
+
+
+def _functions(body: Mapping[str, Any]) -> dict[str, DeclaredFunction]:
+    tools = [tool for tool in body.get("tools", []) if tool["type"] == "function"]
+    return check_functions(
+        [DeclaredFunction(one["name"], one.get("description") or "", one["parameters"]) for one in tools],
+        names=FUNCTION_NAME,
+        most=MOST_FUNCTIONS,
+    )
+
+
+def _said_function(action: Action, declared: Mapping[str, DeclaredFunction], frame: Size) -> SaidCall:
+    """By a tool for the function that is called, or by one of our own functions."""
+    if action.kind is ActionKind.CALL and action.function.replace(".", "_") in declared:
+        said = said_call(action, declared)
+    else:
+        own: Any = OWN.render(action, frame, Units.PIXELS)
+        if own["name"] not in declared:
+            raise ActionNotExpressible(f"the request declares no function {own['name']}")
+        said = SaidCall(own["name"], own["arguments"])
+        check_arguments(declared[said.name], said.arguments)
+    assert said is not None
+    return said
 
 
 def _said(action: Action, frame: Size) -> dict[str, Any]:
