@@ -18,6 +18,7 @@ from operant.agents.vlm.demonstrator import Demonstrator
 from operant.agents.vlm.families import Units
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Turn
+from operant.config.desktop import DesktopConfig
 from operant.config.vlm import PromptSettings
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ResultsError
@@ -26,7 +27,7 @@ from operant.rollout.loop import run_episode
 from operant.rollout.store import EpisodeWriter, read_episode
 from operant.rollout.trajectories import turns_of
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.types import Size
+from operant.types import ActionMode, Size
 
 SHOWN = Size(128, 80)
 ANSWERS = (
@@ -44,9 +45,9 @@ class Scripted(Backend):
 
     units = Units.THOUSANDTHS
 
-    def __init__(self) -> None:
+    def __init__(self, answers: tuple[str, ...] = ANSWERS) -> None:
         super().__init__()
-        self.answers = list(ANSWERS)
+        self.answers = list(answers)
 
     def submit(
         self, prompt: Prompt, *, seed: int = 0, temperature: float | None = None
@@ -64,9 +65,10 @@ class Scripted(Backend):
         raise NotImplementedError
 
 
-def play(agent: Agent, directory: Path) -> Episode:
+def play(agent: Agent, directory: Path, actions: ActionMode = "gui") -> Episode:
     task = replace(FAKE_TEMPLATES[0].instance(0), max_steps=12)
-    desktop: Any = FakeDesktop()
+    desktop: Any = FakeDesktop(DesktopConfig(actions=actions))
+    desktop.answers["files.read"] = "what it says"
     run_episode(
         agent, TaskEnvironment(desktop), task, EpisodeWriter(directory, {"agent": "vlm"}, pictures=False)
     )
@@ -91,6 +93,24 @@ def test_turns_are_those_that_the_agent_kept(tmp_path: Path, history: int) -> No
     episode = play(agent, tmp_path)
     assert len(agent.turns) == len(ANSWERS) == len(episode.steps) - 1
     assert [turn.valid for turn in agent.turns].count(False) > 0
+    check(turns_of(episode, settings, Units.THOUSANDTHS, lambda size: SHOWN), agent.turns)
+
+
+def test_calls_and_what_they_answered_are_in_the_prompts_that_are_made_again(tmp_path: Path) -> None:
+    call = '{"kind": "call", "function": "files.read", "kwargs": {"path": "a"}}'
+    answers = (call, '{"kind": "wait"}', call.replace("path", "paht"), '{"kind": "done"}')
+    settings = PromptSettings(history=1)
+    agent = VLMAgent(Scripted(answers), settings)
+    episode = play(agent, tmp_path, "both")
+    assert (episode.header["calls"], episode.header["gui_actions"], episode.header["invalid_steps"]) == (
+        2,
+        0,
+        1,
+    )
+    told = str(agent.turns[1].prompt.messages)
+    assert "Your last call answered: what it says" in told
+    assert "files.move(" in told
+    assert "did you mean path?" in str(agent.turns[3].prompt.messages)
     check(turns_of(episode, settings, Units.THOUSANDTHS, lambda size: SHOWN), agent.turns)
 
 

@@ -7,18 +7,19 @@ log-probabilities and versions of the weights are in the steps' records, since t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from operant.agents.vlm.answers import Answers, explanation
-from operant.agents.vlm.prompt import Conversation, as_shown
+from operant.agents.vlm.answers import Answers
+from operant.agents.vlm.prompt import Conversation, as_shown, offer_of
 from operant.agents.vlm.trajectory import Generation, Turn
 from operant.errors import ResultsError
-from operant.types import Size
+from operant.types import ActionResult, Size
 
 if TYPE_CHECKING:
     from operant.agents.vlm.families import Units
     from operant.config.vlm import PromptSettings
-    from operant.rollout.episode import Episode
+    from operant.rollout.episode import Episode, Step
 
 __all__ = ["turns_of"]
 
@@ -31,12 +32,19 @@ def turns_of(
     ``units`` and ``shown`` are those of the model. ``ResultsError`` for an episode without token ids.
     """
     form = prompt.action_format
-    conversation = Conversation(prompt, explanation(form, units), episode.instruction)
+    offer = offer_of(episode.steps[0].record) if episode.steps else None
+    conversation = Conversation(prompt, units, episode.instruction, offer)
+    before: Step | None = None
     answers: Answers | None = None
     turns: list[Turn] = []
     for step, observation in zip(episode.steps, episode.observations(), strict=False):
         if step.record.get("continued"):
+            before = step
             continue  # an answer with several actions
+        if before is not None and before.action is not None:
+            done = ActionResult(before.action, text=str(before.info.get("result", "")))
+            observation = replace(observation, results=(done,))
+        before = step
         if answers is None:
             height, width = observation.screen.shape[:2]
             answers = Answers(form, units, shown(Size(width, height)))

@@ -15,11 +15,14 @@ from PIL import Image
 
 from operant.agents.vlm.prompt import Prompt
 from operant.agents.vlm.trajectory import Generation, Trajectory, Turn
+from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import VLMTrainingConfig
+from operant.envs.task_environment import TaskEnvironment
 from operant.errors import CheckpointError, ConfigError, NoSpaceLeft, TaskError
 from operant.learn.vlm.checkpoint import newest
 from operant.learn.vlm.entropulse import Entropulse
 from operant.learn.vlm.trainer import Trainer
+from operant.rollout.loop import run_episode
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.train.vlm.run_directory import saved_so_far
 from operant.train.vlm.training_run import VLMRun
@@ -88,6 +91,29 @@ def test_a_run_on_two_monitors_of_1920x1080(tmp_path: Path) -> None:
 def test_the_note_of_a_run_leaves_the_profile_to_the_tasks_if_it_was_not_chosen(tmp_path: Path) -> None:
     run(tmp_path).close()
     assert VLMTrainingConfig.load(tmp_path / "config.yaml").desktop.chosen_profile is None
+
+
+def test_a_run_whose_model_may_call_functions(tmp_path: Path) -> None:
+    """The prompts that are learned from list them, and a format without words for a call is refused early."""
+    calls = {
+        "desktop": {"actions": "both"},
+        "prompt": {**SETTINGS["prompt"], "action_format": "json"},
+        "training": {**SETTINGS["training"], "num_iterations": 1},
+    }
+    training, model = train(tmp_path / "run", VLMTrainingConfig.build(**{**SETTINGS, **calls}))
+    assert training.iteration == 1
+    (kept, *_) = training.collection.store.load() or [None]  # type: ignore[attr-defined]
+    assert kept is not None
+    assert "files.move(source: str, target: str" in str(kept.turns[0].prompt.messages)
+    from operant.agents.registry import make_agent
+
+    agent = make_agent(f"vlm:{model}")
+    task = replace(FAKE_TEMPLATES[0].instance(0), max_steps=1)
+    run_episode(agent, TaskEnvironment(FakeDesktop(DesktopConfig(actions="both"))), task)
+    assert "files.move(" in str(agent.turns[0].prompt.messages)  # type: ignore[attr-defined]
+    agent.close()
+    with pytest.raises(ConfigError, match="ui_tars has no words for a call"):
+        run(tmp_path / "other", VLMTrainingConfig.build(**{**SETTINGS, "desktop": {"actions": "api"}}))
 
 
 def lines(directory: Path) -> list[dict[str, Any]]:

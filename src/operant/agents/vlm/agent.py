@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from operant.agents.base import Agent, Decision, TaskView
-from operant.agents.vlm.answers import Answers, explanation
+from operant.agents.vlm.answers import Answers, can_call
 from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.prompt import Conversation, as_shown
 from operant.agents.vlm.trajectory import Turn
@@ -46,6 +46,8 @@ class VLMAgent(Agent):
         self.prompt = prompt or PromptSettings()
         self.temperature = temperature
         self.fingerprint = fingerprint
+        if not can_call(self.prompt.action_format):
+            self.cannot_call = f"the format {self.prompt.action_format} has no words for a call"
         self.turns: list[Turn] = []
         self._on_close = on_close
         self._seed = 0
@@ -56,9 +58,7 @@ class VLMAgent(Agent):
     def begin(self, task: TaskView) -> None:
         format = self.prompt.action_format
         self._answers = Answers(format, self.backend.units, self.backend.shown(task.screen))
-        self._conversation = Conversation(
-            self.prompt, explanation(format, self.backend.units), task.instruction
-        )
+        self._conversation = Conversation(self.prompt, self.backend.units, task.instruction, task.offer)
         self._waiting.clear()
         self._seed = task.seed
         self.turns = []
@@ -78,14 +78,15 @@ class VLMAgent(Agent):
         )
         answer = future.result(ANSWER_S)
         self._conversation.add(image, observation, answer.text)
+        record = {**answer.record(), **self._conversation.record()}
         try:
             action, *others = self._answers.parse(answer.text)
         except InvalidAction as error:
             self.turns.append(Turn(prompt, answer, valid=False))
-            return Decision((), answer.text, error.message, answer.record())
+            return Decision((), answer.text, error.message, record)
         self.turns.append(Turn(prompt, answer))
         self._waiting.extend(others)
-        return Decision((action,), answer.text, record=answer.record())
+        return Decision((action,), answer.text, record=record)
 
     def close(self) -> None:
         self._on_close()

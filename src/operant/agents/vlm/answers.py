@@ -13,9 +13,15 @@ from operant.actions.coordinates import Units
 from operant.actions.registry import dialect
 from operant.config.vlm import AnswerFormat
 from operant.errors import ActionParseError
-from operant.types import Action, Size
+from operant.types import Action, ActionKind, ActionMode, Size
 
-__all__ = ["Answers", "explanation"]
+__all__ = ["Answers", "can_call", "explanation"]
+
+_EXAMPLE = Action.call("files.rename", {"path": "a.txt", "name": "b.txt"})
+_CALLS = {
+    "both": "Another way to act is to call a function of those that are listed, such as: {}",
+    "api": "Call functions of those that are listed and nothing else, such as: {}",
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,14 @@ class Answers:
         return str(dialect(self.format).render(action, self.shown, self.units))
 
 
-def explanation(format: AnswerFormat, units: Units) -> str:
+def can_call(format: AnswerFormat) -> bool:
+    """Whether the format has words for a call of a function with its arguments."""
+    return "kwargs" in dialect(format).carries.get(ActionKind.CALL, "")
+
+
+def explanation(format: AnswerFormat, units: Units, actions: ActionMode = "gui") -> str:
     """How to answer, for the model."""
-    return dialect(format).prompt(family=units, sees="picture")
+    told = dialect(format).prompt(family=units, sees="picture")
+    if actions == "gui" or not can_call(format):
+        return told
+    return f"{told} {_CALLS[actions].format(Answers(format, units, Size(1, 1)).render(_EXAMPLE))}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from operant.agents.base import Decision, PrivilegedAgent, TaskView
 from operant.agents.oracle import OracleAgent
-from operant.agents.vlm.answers import Answers, explanation
+from operant.agents.vlm.answers import Answers
 from operant.agents.vlm.families import Units
 from operant.agents.vlm.prompt import Conversation, as_shown
 from operant.agents.vlm.trajectory import Generation, Turn
@@ -53,9 +53,7 @@ class Demonstrator(PrivilegedAgent):
 
     def begin(self, task: TaskView) -> None:
         self._answers = Answers(self.prompt.action_format, self.units, self.shown(task.screen))
-        self._conversation = Conversation(
-            self.prompt, explanation(self.prompt.action_format, self.units), task.instruction
-        )
+        self._conversation = Conversation(self.prompt, self.units, task.instruction, task.offer)
         self.turns = []
 
     def act(self, observation: Observation) -> Decision:
@@ -70,7 +68,7 @@ class Demonstrator(PrivilegedAgent):
         self._conversation.add(image, observation, text)
         answer = Generation(text, tuple(self.tokens(text)), (), ())
         self.turns.append(Turn(prompt, answer))
-        return Decision((said[0],), text, record=answer.record())
+        return Decision((said[0],), text, record={**answer.record(), **self._conversation.record()})
 
     def close(self) -> None:
         self._oracle.close()

@@ -7,6 +7,7 @@ It is kept with what was answered, so that learning sees exactly what was seen; 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +15,19 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from operant.actions.coordinates import Units
+from operant.agents.vlm.answers import can_call, explanation
+from operant.calls.catalog import function_lines
+from operant.calls.offer import FunctionOffer
 from operant.config.vlm import PromptSettings
 from operant.errors import ModelError
 from operant.types import Observation, Size
 
-__all__ = ["Conversation", "Picture", "Prompt", "as_picture", "as_shown"]
+__all__ = ["Conversation", "Picture", "Prompt", "as_picture", "as_shown", "offer_of"]
 
 Picture = npt.NDArray[np.uint8]
 Message = dict[str, Any]
+MOST_RESULT = 2000  # characters of what a call answered
 IMAGE: dict[str, Any] = {"type": "image"}
 
 
@@ -49,9 +55,13 @@ class _Past:
 class Conversation:
     """The prompts of one episode. Add each answer before asking for the next prompt."""
 
-    def __init__(self, settings: PromptSettings, system: str, instruction: str) -> None:
+    def __init__(
+        self, settings: PromptSettings, units: Units, instruction: str, offer: FunctionOffer | None = None
+    ) -> None:
         self.settings = settings
-        self.system = system if settings.system is None else settings.system
+        self.offer = offer if offer is not None and can_call(settings.action_format) else FunctionOffer()
+        built_in = explanation(settings.action_format, units, self.offer.actions)
+        self.system = built_in if settings.system is None else settings.system
         self.instruction = instruction
         self._past: deque[_Past] = deque()
         self._earlier: deque[str] = deque(maxlen=settings.earlier_actions)
@@ -59,7 +69,10 @@ class Conversation:
     def prompt(self, image: Picture, observation: Observation) -> Prompt:
         """The prompt for this screen."""
         turns = [(past.image, past.note, past.answer) for past in self._past]
-        turns.append((image, self._note(observation), ""))
+        # Only this screen's functions are listed: those of earlier ones are of no use any more.
+        functions = function_lines(self.offer.functions(observation.windows))
+        note = self._note(observation)
+        turns.append((image, f"{functions}\n{note}".strip() if functions else note, ""))
         messages: list[Message] = []
         if self.system:
             messages.append({"role": "system", "content": [{"type": "text", "text": self.system}]})
@@ -81,15 +94,27 @@ class Conversation:
         if len(self._past) > self.settings.history:
             self._earlier.append(self._past.popleft().answer)
 
+    def record(self) -> dict[str, Any]:
+        """What an episode has to keep for the same prompts to be made again: see ``offer_of``."""
+        offer = self.offer
+        return {} if offer.actions == "gui" else {"offered": [offer.actions, offer.everything]}
+
     def _task(self) -> str:
         earlier = "".join(f"{line}\n" for line in self._earlier)
         return f"Task: {self.instruction}\n" + (f"Done so far:\n{earlier}" if earlier else "")
 
     def _note(self, observation: Observation) -> str:
+        told = observation.results[-1].text if observation.results and self.offer.actions != "gui" else ""
+        result = f"Your last call answered: {told[:MOST_RESULT]}\n" if told else ""
         if not self.settings.show_progress:
-            return ""
+            return result
         refused = f"Your last action was refused: {observation.error}\n" if observation.error else ""
-        return f"{refused}Step {observation.step + 1} of {observation.max_steps}."
+        return f"{result}{refused}Step {observation.step + 1} of {observation.max_steps}."
+
+
+def offer_of(record: Mapping[str, Any]) -> FunctionOffer:
+    """The functions that were offered, from the record of any turn of an episode."""
+    return FunctionOffer(*record.get("offered", ()))
 
 
 def as_picture(given: Any) -> Picture:

@@ -15,11 +15,12 @@ from typing import Any
 from loguru import logger
 
 from operant.agents.checkpoint_files import save_problem
+from operant.agents.vlm.answers import can_call
 from operant.agents.vlm.backends.base import Weights
 from operant.agents.vlm.trajectory import Trajectory
 from operant.atomic_files import is_full_disk
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.errors import NoSpaceLeft
+from operant.errors import ConfigError, NoSpaceLeft
 from operant.learn.vlm.checkpoint import MODEL, arrays, load_state, newest, prune, write_checkpoint
 from operant.learn.vlm.journal import Journal
 from operant.learn.vlm.sft import SFT
@@ -54,6 +55,12 @@ class VLMRun:
         collection: Callable[[Parts], Collection] | None = None,
         make_trainer: Callable[..., Trainer] = Trainer,
     ) -> None:
+        words = config.prompt.action_format
+        if config.desktop.actions == "api" and not can_call(words):
+            raise ConfigError(
+                f"desktop.actions: api leaves nothing to do: the format {words} has no words for a call",
+                hint="prompt.action_format: json, or desktop.actions: gui",
+            )
         self.config = config
         self.directory = directory
         self.on_progress = on_progress
