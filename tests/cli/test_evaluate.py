@@ -33,7 +33,8 @@ SUITES["tiny"] = "tiny_suite:TEMPLATES"
 from operant.cli import main
 main(sys.argv[1:])
 """
-GROUP = {"n", "success", "low", "high", "mean_steps", "mean_turns", "infra_errors"}
+MEANS = {"mean_steps", "mean_turns", "mean_calls", "mean_gui_actions"}
+GROUP = {"n", "success", "low", "high", "infra_errors", *MEANS}
 
 
 def start(*args: str | Path, cwd: Path) -> subprocess.Popen[str]:
@@ -164,7 +165,7 @@ def test_a_hostile_agent_does_not_stop_the_evaluation(fake: Any, tmp_path: Path)
     )
     assert time.monotonic() - began < 30
     summary = json.loads(out)
-    assert summary["overall"] | {"low": 0, "high": 0, "mean_steps": 0, "mean_turns": 0} == dict.fromkeys(
+    assert summary["overall"] | {"low": 0, "high": 0, **dict.fromkeys(MEANS, 0)} == dict.fromkeys(
         GROUP, 0
     ) | {
         "n": 4,
@@ -383,8 +384,7 @@ def test_two_monitors_of_1920x1080(tmp_path: Path) -> None:
     assert json.loads(out)["overall"] | {
         "low": 0,
         "high": 0,
-        "mean_steps": 0,
-        "mean_turns": 0,
+        **dict.fromkeys(MEANS, 0),
     } == dict.fromkeys(GROUP, 0) | {
         "n": 3,
         "success": 1.0,

@@ -49,7 +49,7 @@ def play(tmp_path: Path) -> Callable[..., Played]:
         make = agent_factory(agent) if isinstance(agent, str) else agent
         name = agent if isinstance(agent, str) else "own"
         first = make()
-        settings = settings_of(name, first, max_steps=max_steps, act_s=act_s)
+        settings = settings_of(name, first, max_steps=max_steps, act_s=act_s, config=more.get("config"))
         with EvaluationRun.open(root, settings, tasks) as run:
             played = Played(run)
             evaluate(

@@ -16,6 +16,8 @@ from PIL import Image
 from rich.console import Console
 
 from operant.agents.base import Agent, Decision
+from operant.config.desktop import DesktopConfig
+from operant.desktop.protocol import Desktop
 from operant.errors import ResultsError
 from operant.evaluation.comparison import compare, pair_runs
 from operant.evaluation.evaluation_run import find_runs
@@ -23,6 +25,7 @@ from operant.evaluation.report import write_report
 from operant.evaluation.summary import lines_of, summarise
 from operant.evaluation.tables import comparison_tables, comparison_words, summary_tables
 from operant.tasks.task import Task
+from operant.testing import FakeDesktop
 from operant.types import Action, Observation, Point
 
 Play = Callable[..., Any]
@@ -189,3 +192,33 @@ def test_a_directory_without_results_says_how_to_make_some(tmp_path: Path) -> No
     assert "operant eval" in str(caught.value.hint)
     with pytest.raises(ResultsError, match="is not a directory"):
         find_runs(tmp_path / "nowhere")
+
+
+def test_calls_have_columns_where_they_were_allowed(play: Play, tasks: list[Task], tmp_path: Path) -> None:
+    class Caller(Agent):
+        def act(self, observation: Observation) -> Action:
+            script = [Action.call("files.read", {"path": "a"}), Action.click(), Action.click(), Action.done()]
+            return script[observation.step]
+
+    def desktops(config: DesktopConfig) -> Desktop:
+        desktop = FakeDesktop(config)
+        desktop.answers["files.read"] = "what it says"
+        return desktop
+
+    run = play(Caller, tasks[:2], config=DesktopConfig(actions="both"), desktops=desktops).run
+    play("noop", tasks[:2])
+    summary = summarise(run, lines_of(run))
+    assert (summary["actions"], summary["calls"], summary["gui_actions"]) == ("both", 2, 4)
+    assert (summary["overall"]["mean_calls"], summary["overall"]["mean_gui_actions"]) == (1.0, 2.0)
+    shown = text_of(summary_tables(summary))
+    assert "calls" in shown
+    assert "gui" in shown
+    root = tmp_path / "results"
+    noop, _ = write_report(find_runs(root), root)
+    assert noop["actions"] == "gui"
+    assert "calls" not in text_of(summary_tables(noop))
+    source = (root / "report.html").read_text()
+    assert "<th>mean calls</th><th>mean gui actions</th>" in source
+    episode = next(one for one in data_of(source) if one["agent"] == "own")
+    assert episode["called"] == "calls: 1, actions with pointer and keyboard: 2"
+    assert episode["steps"][0]["result"] == "what it says"

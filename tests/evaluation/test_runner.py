@@ -372,7 +372,8 @@ def test_a_run_file_can_not_point_outside(tmp_path: Path, tasks: list[Task]) -> 
 def test_the_summary_has_the_published_keys(play: Play, tasks: list[Task]) -> None:
     run = play("oracle", tasks).run
     summary = summarise(run, lines_of(run))
-    group = {"n", "success", "low", "high", "mean_steps", "mean_turns", "infra_errors", "usage"}
+    means = {"mean_steps", "mean_turns", "mean_calls", "mean_gui_actions"}
+    group = {"n", "success", "low", "high", "infra_errors", "usage", *means}
     assert {"overall", "by_difficulty", "by_app", "by_task", "seeds", "commit", "agent"} <= set(summary)
     assert set(summary["by_difficulty"]) == {"EASY", "MEDIUM", "HARD"}
     for name in ("by_difficulty", "by_app", "by_task"):

@@ -94,6 +94,8 @@ def _step_through(episode: Episode, pictures: bool, pause: bool) -> None:
         return
     style = "bold green" if episode.outcome.value == "success" else "bold red"
     console.print(Text(episode.outcome.value.replace("_", " "), style=style), Text(episode.why))
+    if episode.called:
+        console.print(Text(episode.called, style="dim"))
     if episode.usage is not None:
         ended = f", ended by: {end.replace('_', ' ')}" if (end := episode.header.get("end")) else ""
         console.print(Text(f"{episode.turns} turns, {episode.usage}{ended}", style="dim"))

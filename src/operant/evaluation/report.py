@@ -25,7 +25,7 @@ from operant.atomic_files import write_atomically
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.summary import Line, lines_of, summarise
-from operant.evaluation.tables import USED, ends_text, used_columns, used_text, uses_tokens, worst_first
+from operant.evaluation.tables import MoreColumns, ends_text, used_text, worst_first
 from operant.rollout.episode import Episode, Step
 from operant.types import ActionKind, Outcome, Size
 
@@ -90,9 +90,9 @@ def _sections(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if len(summaries) == 1:
         yield f"<section><h2>Success</h2>{''.join(_details(summaries[0]))}</section>"
         return
-    used = any(map(uses_tokens, summaries))
-    rows = [_row(_label(summary), summary["overall"], used) for summary in summaries]
-    yield f"<section><h2>All agents</h2>{_table('agent', rows, used)}"
+    more = MoreColumns.of(*summaries)
+    rows = [_row(_label(summary), summary["overall"], more) for summary in summaries]
+    yield f"<section><h2>All agents</h2>{_table('agent', rows, more)}"
     for summary in summaries:
         name = html.escape(str(summary["agent"]))
         yield f'<details><summary>{name} in detail</summary><div class="inner">'
@@ -103,37 +103,37 @@ def _sections(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _details(summary: Mapping[str, Any]) -> Iterator[str]:
     """One agent, by difficulty, application and task."""
-    used = uses_tokens(summary)
+    more = MoreColumns.of(summary)
     levels = {name.lower(): rates for name, rates in summary["by_difficulty"].items() if rates["n"]}
-    rows = [_row(name, rates, used) for name, rates in levels.items()]
+    rows = [_row(name, rates, more) for name, rates in levels.items()]
     novelty = summary["by_novelty"]
     if novelty["seen"]["n"] and novelty["unseen"]["n"]:
-        rows += [_row(f"{name} templates", rates, used) for name, rates in novelty.items()]
-    rows.append(_row("overall", summary["overall"], used, total=True))
-    yield _table("difficulty", rows, used)
+        rows += [_row(f"{name} templates", rates, more) for name, rates in novelty.items()]
+    rows.append(_row("overall", summary["overall"], more, total=True))
+    yield _table("difficulty", rows, more)
     counts = {name.replace("_", " "): count for name, count in summary["outcomes"].items() if count}
     said = ", ".join(f"{count} {name}" for name, count in counts.items())
     yield f'<p class="quiet note">{html.escape(said)}; every rate divides by all episodes asked for</p>'
-    for line in (ends_text(summary), used_text(summary["overall"]["usage"]) if used else ""):
+    for line in (ends_text(summary), used_text(summary["overall"]["usage"]) if more.used else ""):
         if line:
             yield f'<p class="quiet note">{html.escape(line)}</p>'
     for name, key in (("application", "by_app"), ("task", "by_task")):
-        rows = [_row(value, rates, used) for value, rates in worst_first(summary[key])]
-        yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows, used)}</details>"
+        rows = [_row(value, rates, more) for value, rates in worst_first(summary[key])]
+        yield f"<details><summary>By {name} ({len(rows)})</summary>{_table(name, rows, more)}</details>"
 
 
 def _label(summary: Mapping[str, Any]) -> str:
     return str(summary["agent"]) + (" (sees behind the screen)" if summary["privileged"] else "")
 
 
-def _table(first: str, rows: Sequence[str], used: bool) -> str:
+def _table(first: str, rows: Sequence[str], more: MoreColumns) -> str:
     usual = (first, "n", "success", "95 % interval", "", "mean steps", "infra errors")
-    heads = "".join(f"<th>{head}</th>" for head in (*usual, *(USED if used else ())))
+    heads = "".join(f"<th>{head}</th>" for head in (*usual, *more.heads))
     body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<div class="card scroll"><table>{body}</table></div>'
 
 
-def _row(name: str, rates: Mapping[str, Any], used: bool, *, total: bool = False) -> str:
+def _row(name: str, rates: Mapping[str, Any], more: MoreColumns, *, total: bool = False) -> str:
     rate, low, high = rates["success"], rates["low"], rates["high"]
     rail = (
         f'<span class="rail"><b style="left:{100 * low:.2f}%;right:{100 - 100 * high:.2f}%"></b>'
@@ -147,7 +147,7 @@ def _row(name: str, rates: Mapping[str, Any], used: bool, *, total: bool = False
         f"{100 * low:.1f} – {100 * high:.1f} %",
         "" if rates["mean_steps"] is None else f"{rates['mean_steps']:.1f}",
         f'<span class="warn">{infra}</span>' if infra else "0",
-        *(used_columns(rates) if used else ()),
+        *more.cells(rates),
     )
     shown = "".join(f"<td>{cell}</td>" for cell in cells[:4])
     rest = "".join(f"<td>{cell}</td>" for cell in cells[4:])
@@ -174,6 +174,7 @@ def _episode(run: EvaluationRun, line: Line, directory: Path) -> dict[str, Any]:
         "why": line.why,
         "end": episode.header.get("end", "") if episode else "",
         **_used(episode),
+        **({"called": episode.called} if episode and episode.called else {}),
         "first": _relative(episode.first_screenshot if episode else None, directory),
         "thumbnail": _thumbnail(episode) if episode else None,
         "steps": [
@@ -217,6 +218,8 @@ def _step(step: Step, pointer: list[float] | None, size: Size | None, directory:
         found["invalid"] = step.invalid
     if step.response:
         found["response"] = step.response[:LONGEST_RESPONSE]
+    if "result" in step.info:
+        found["result"] = str(step.info["result"])[:LONGEST_RESPONSE]
     if step.usage is not None:
         found["used"] = str(step.usage)
     action = step.action

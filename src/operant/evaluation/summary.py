@@ -63,22 +63,26 @@ def lines_of(run: EvaluationRun, only: Iterable[Asked] | None = None) -> list[Li
 
 
 def rates(lines: Sequence[Line]) -> dict[str, Any]:
-    """``n, success, low, high, mean_steps, mean_turns, infra_errors, usage``; rates are None where nothing was asked."""
+    """``n, success, low, high, mean_steps, mean_turns, mean_calls, mean_gui_actions, infra_errors, usage``; rates and
+    means are None where there is nothing to divide by."""
     n, successes = len(lines), sum(line.success for line in lines)
     low, high = wilson(successes, n)
     ended = [line.episode for line in lines if line.episode and line.outcome and line.outcome.is_experience]
-    steps = [episode.header["steps"] for episode in ended]
-    turns = [episode.header["turns"] for episode in ended if "turns" in episode.header]
     return {
         "n": n,
         "success": successes / n if n else None,
         "low": low if n else None,
         "high": high if n else None,
-        "mean_steps": sum(steps) / len(steps) if steps else None,
-        "mean_turns": sum(turns) / len(turns) if turns else None,
+        **{f"mean_{name}": _mean(ended, name) for name in ("steps", "turns", "calls", "gui_actions")},
         "infra_errors": sum(line.outcome is Outcome.INFRA_ERROR for line in lines),
         "usage": None if (used := _usage(lines)) is None else asdict(used),
     }
+
+
+def _mean(episodes: Sequence[Episode], name: str) -> float | None:
+    """Of those that say it: older ones do not say everything."""
+    found = [episode.header[name] for episode in episodes if name in episode.header]
+    return sum(found) / len(found) if found else None
 
 
 def _usage(lines: Sequence[Line]) -> Usage | None:
@@ -99,6 +103,7 @@ def summarise(run: EvaluationRun, lines: Sequence[Line]) -> dict[str, Any]:
     headers = [line.episode.header for line in lines if line.episode]
     return {
         "agent": run.settings.agent,
+        "actions": run.settings.desktop.get("actions", "gui"),
         "overall": rates(lines),
         "by_difficulty": {
             level.value: rates([line for line in lines if line.asked.difficulty is level])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.markup import escape
@@ -13,61 +14,81 @@ from operant.agents.usage import Usage, cost_text, count_text
 from operant.evaluation.comparison import Comparison, ComparisonRow
 
 __all__ = [
-    "USED",
+    "MoreColumns",
     "comparison_tables",
     "comparison_words",
     "ends_text",
     "summary_tables",
-    "used_columns",
     "used_text",
-    "uses_tokens",
     "worst_first",
 ]
 
 MOST_FAILURES = 20
 #: Columns of agents that count what they use.
 USED = ("mean turns", "tokens in", "cached", "out", "cost")
+#: Columns of runs in which functions could be called.
+CALLED = ("mean calls", "mean gui actions")
+
+
+@dataclass(frozen=True)
+class MoreColumns:
+    """The columns that only some runs have: tables stay as narrow as they can be."""
+
+    called: bool = False
+    used: bool = False
+
+    @classmethod
+    def of(cls, *summaries: Mapping[str, Any]) -> MoreColumns:
+        """Those that any of the summaries fills."""
+        return cls(
+            any(one.get("actions", "gui") != "gui" or one.get("calls") for one in summaries),
+            any(one["overall"].get("usage") is not None for one in summaries),
+        )
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        return (*(CALLED if self.called else ()), *(USED if self.used else ()))
+
+    def cells(self, rates: Mapping[str, Any]) -> tuple[str, ...]:
+        """The cells below ``heads``: calls and turns of an episode, tokens and cost of all of them."""
+        called = (_mean(rates.get("mean_calls")), _mean(rates.get("mean_gui_actions")))
+        return (*(called if self.called else ()), *(_used(rates) if self.used else ()))
 
 
 def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterator[Table]:
     """What failed, then rates by task, by application and by difficulty, the worst first; the overall rate is the last
     line."""
-    used = uses_tokens(summary)
+    more = MoreColumns.of(summary)
     if tasks and summary["failures"]:
         yield _failures(summary["failures"])
     for name, groups in (("task", "by_task"), ("application", "by_app")):
         if summary[groups] and (tasks or name != "task"):
-            table = _table(None, name, used)
+            table = _table(None, name, more)
             for key, rates in worst_first(summary[groups]):
-                table.add_row(escape(key), *_cells(rates, used))
+                table.add_row(escape(key), *_cells(rates, more))
             yield table
     title = f"{summary['agent']}, {_commit(summary['commit'])}, seeds {_seeds(summary['seeds'])}"
     if summary["splits"]:
         title += f", {' and '.join(summary['splits'])}"
-    first = _table(title, "difficulty", used)
+    first = _table(title, "difficulty", more)
     for name, rates in summary["by_difficulty"].items():
         if rates["n"]:
-            first.add_row(name, *_cells(rates, used))
+            first.add_row(name, *_cells(rates, more))
     if summary["by_novelty"]["unseen"]["n"] and summary["by_novelty"]["seen"]["n"]:
         first.add_section()
         for name, rates in summary["by_novelty"].items():
-            first.add_row(f"templates {name}", *_cells(rates, used))
+            first.add_row(f"templates {name}", *_cells(rates, more))
     first.add_section()
-    first.add_row("[bold]overall[/]", *_cells(summary["overall"], used))
+    first.add_row("[bold]overall[/]", *_cells(summary["overall"], more))
     left = {
         name: count for name, count in summary["outcomes"].items() if name in ("verifier_error", "missing")
     }
     notes = [f"{count} {name.replace('_', ' ')}" for name, count in left.items() if count]
     if notes:
         first.caption = f"{' and '.join(notes)}: counted in n, and not as success"
-    said = [first.caption, ends_text(summary), used_text(summary["overall"]["usage"]) if used else ""]
+    said = [first.caption, ends_text(summary), used_text(summary["overall"]["usage"]) if more.used else ""]
     first.caption = "\n".join(str(line) for line in said if line)
     yield first
-
-
-def uses_tokens(summary: Mapping[str, Any]) -> bool:
-    """Whether any episode says what the agent used: then there are columns for it."""
-    return summary["overall"].get("usage") is not None
 
 
 def ends_text(summary: Mapping[str, Any]) -> str:
@@ -100,14 +121,17 @@ def used_text(used: Mapping[str, Any]) -> str:
     return str(Usage.from_json(used))
 
 
-def used_columns(rates: Mapping[str, Any]) -> tuple[str, ...]:
-    """The cells below ``USED``: turns of an episode, tokens and cost of all of them."""
-    turns = "" if rates["mean_turns"] is None else f"{rates['mean_turns']:.1f}"
+def _used(rates: Mapping[str, Any]) -> tuple[str, ...]:
+    turns = _mean(rates["mean_turns"])
     if rates["usage"] is None:
         return (turns, "", "", "", "")
     used = Usage.from_json(rates["usage"])
     tokens = (used.input_tokens, used.cached_tokens, used.output_tokens)
     return (turns, *map(count_text, tokens), cost_text(used.cost))
+
+
+def _mean(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
 
 
 def comparison_tables(comparison: Comparison, first: str, second: str) -> Iterator[Table]:
@@ -157,26 +181,26 @@ def _changed_episodes(comparison: Comparison) -> Table:
     return table
 
 
-def _table(title: str | None, first: str, used: bool) -> Table:
+def _table(title: str | None, first: str, more: MoreColumns) -> Table:
     table = Table(title=title, title_justify="left")
     table.add_column(first, overflow="fold")
     columns = ["n", "success", "95 % interval", "mean steps", "infra errors"]
-    if used:  # in two lines, so that a row fits into one
-        columns = [re.sub(r"(?<=[a-z]) ", "\n", column) for column in (*columns, *USED)]
+    if more.heads:  # in several lines, so that a row fits into one
+        columns = [re.sub(r"(?<=[a-z]) ", "\n", column) for column in (*columns, *more.heads)]
     for column in columns:
         table.add_column(column, justify="right")
     return table
 
 
-def _cells(rates: Mapping[str, Any], used: bool) -> tuple[str, ...]:
+def _cells(rates: Mapping[str, Any], more: MoreColumns) -> tuple[str, ...]:
     infra = rates["infra_errors"]
     return (
         str(rates["n"]),
         _percent(rates["success"]),
         "" if rates["low"] is None else f"{_percent(rates['low'])} - {_percent(rates['high'])}",
-        "" if rates["mean_steps"] is None else f"{rates['mean_steps']:.1f}",
+        _mean(rates["mean_steps"]),
         f"[yellow]{infra}[/]" if infra else "0",
-        *(used_columns(rates) if used else ()),
+        *more.cells(rates),
     )
 
 

@@ -179,6 +179,12 @@ class Episode:
         return max((step.turn for step in self.steps), default=0)
 
     @property
+    def called(self) -> str:
+        """Calls and actions with pointer and keyboard in words; empty if nothing was called."""
+        calls, hands = self.header.get("calls"), self.header.get("gui_actions", 0)
+        return f"calls: {calls}, actions with pointer and keyboard: {hands}" if calls else ""
+
+    @property
     def screenshots(self) -> tuple[Path | None, ...]:
         """Pictures of the screen before the first action and after each, where they were kept as files."""
         return (self.first_screenshot, *(step.screenshot for step in self.steps))

@@ -80,7 +80,7 @@ function open(one) {
   $("name").textContent = `${name(one)} · ${one.agent}`;
   $("instruction").textContent = one.instruction;
   $("why").textContent = one.why;
-  $("used").textContent = one.used || "";
+  $("used").textContent = [one.called, one.used].filter(Boolean).join(" · ");
   const turns = one.steps.some((step, index) => index && step.turn && step.turn === one.steps[index - 1].turn);
   $("steps").replaceChildren(...one.steps.map((step, index) => {
     const line = make("li", "", step.text);
@@ -88,6 +88,7 @@ function open(one) {
     if (turns && step.turn) line.prepend(make("span", "turn", `turn ${step.turn}`));
     if (step.invalid) line.append(make("span", "note invalid", step.invalid));
     if (step.response) line.append(make("span", "note", step.response));
+    if (step.result) line.append(make("span", "note", step.result));
     if (step.used) line.append(make("span", "note", step.used));
     line.onclick = () => go(index);
     return line;
