@@ -226,3 +226,14 @@ def test_clone_learns_only_what_its_suite_holds(tmp_path: Path, operant: Call) -
 def test_a_check_names_agents_that_it_does_not_know(operant: Call) -> None:
     _, err = operant("tasks", "check", "--agents", "oracle,orakel", code=2)
     assert "'orakel' is not one of oracle, noop, done, random" in " ".join(err.replace("│", " ").split())
+
+
+def test_tasks_whose_point_is_a_skill_with_pointer_and_keyboard_are_told(operant: Call) -> None:
+    listed = {row["id"]: row for row in json.loads(operant("tasks", "list", "--suite", "core", "--json")[0])}
+    assert all(
+        listed[f"core/windows-{name}-v1"]["gui_only"] for name in ("close-one", "quarters", "switch-hidden")
+    )
+    assert not listed["core/editor-save-copy-v1"]["gui_only"]
+    assert "only" in operant("tasks", "list", "--suite", "core", "--app", "galculator")[0]
+    shown = json.loads(operant("tasks", "show", "core/files-drag-into-folder-v1", "--json")[0])
+    assert shown["gui_only"]

@@ -73,7 +73,7 @@ def list_tasks(
             ", ".join(row["apps"]),
             row["skill"],
             row["family"],
-            "unseen" if row["unseen"] else "",
+            ", ".join(word for word, said in (("unseen", "unseen"), ("gui only", "gui_only")) if row[said]),
         )
     Console().print(table)
 
@@ -99,6 +99,7 @@ def show(
         "max_steps": instance.max_steps,
         "apps": list(instance.apps),
         "unseen": instance.unseen,
+        "gui_only": instance.gui_only,
         "setup": [
             {type(step).__name__: step.model_dump(mode="json", exclude_defaults=True)}
             for step in instance.setup
@@ -278,5 +279,6 @@ def _row(template: Template) -> dict[str, Any]:
         "skill": template.skill,
         "family": template.family,
         "unseen": template.unseen,
+        "gui_only": template.gui_only,
         "instructions": list(template.instructions),
     }

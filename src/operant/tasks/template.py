@@ -72,6 +72,7 @@ class Template(ABC):
     scope: ClassVar[Scope] = "folders"
     max_steps: ClassVar[int | None] = None
     gui_only: ClassVar[bool] = False
+    """Whether its point is a skill with pointer and keyboard, which a call of a function would go around."""
 
     @abstractmethod
     def parameters(self, draw: Draw) -> Mapping[str, Any]:

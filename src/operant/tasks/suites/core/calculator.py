@@ -94,6 +94,7 @@ class TypeSum(CalculatorTask):
 class ClickNumber(CalculatorTask):
     id = "core/calculator-click-number-v1"
     skill = "click"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         "Enter the number {number} by clicking the calculator's buttons.",
@@ -236,6 +237,7 @@ class ClearAndNegate(CalculatorTask):
 class ClickDifference(CalculatorTask):
     id = "core/calculator-click-difference-v1"
     skill = "click"
+    gui_only = True
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Subtract {b} from {a} by clicking the calculator's buttons with the mouse.",
@@ -253,6 +255,7 @@ class ClickDifference(CalculatorTask):
 class Parentheses(CalculatorTask):
     id = "core/calculator-parentheses-v1"
     skill = "click"
+    gui_only = True
     family = "chains"
     difficulty = Difficulty.MEDIUM
     unseen = True
@@ -321,6 +324,7 @@ class AverageOfFour(CalculatorTask):
 class ClickBill(CalculatorTask):
     id = "core/calculator-click-bill-v1"
     skill = "click"
+    gui_only = True
     family = "chains"
     difficulty = Difficulty.HARD
     instructions = (

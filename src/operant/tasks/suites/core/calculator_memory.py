@@ -45,6 +45,7 @@ class Memory(CalculatorTask):
 
 class MemoryRecall(Memory):
     id = "core/calculator-memory-recall-v1"
+    gui_only = True
     instructions = (
         "Store {a} in the calculator's memory with MS. Then subtract it from {b}, recalling it with MR.",
         "Save {a} with the calculator's MS button, enter {b}, and subtract the number that MR recalls.",
@@ -61,6 +62,7 @@ class MemoryRecall(Memory):
 
 class MemoryTotal(Memory):
     id = "core/calculator-memory-total-v1"
+    gui_only = True
     instructions = (
         "Add up {a}, {b} and {c} in the calculator's memory: MS for the first, M+ for the others; then recall "
         "the total with MR.",

@@ -79,6 +79,7 @@ class TwoTotals(Chore):
 class CloseAndCompute(Chore):
     id = "core/chores-close-and-compute-v1"
     skill = "click"
+    gui_only = True
     family = "tidy up and compute"
     scope = "folders"
     instructions = (

@@ -120,6 +120,7 @@ class NewFolder(FileManager):
 class GoToPath(FileManager):
     id = "core/files-go-to-path-v1"
     skill = "keys"
+    gui_only = True
     family = "folders"
     difficulty = Difficulty.EASY
     instructions = (
@@ -144,6 +145,7 @@ class GoToPath(FileManager):
 class DragIntoFolder(FileManager):
     id = "core/files-drag-into-folder-v1"
     skill = "drag"
+    gui_only = True
     family = "moving"
     difficulty = Difficulty.EASY
     view_mode = "icon"

@@ -179,6 +179,7 @@ class ReadWord(PictureViewer):
 class DeleteTwoPictures(PictureViewer):
     id = "core/images-delete-two-v1"
     skill = "dialog"
+    gui_only = True
     family = "sorting out"
     difficulty = Difficulty.MEDIUM
     instructions = (

@@ -195,6 +195,7 @@ class EditorPreferences(Template):
 
 class EditorOption(EditorPreferences):
     id = "core/settings-editor-option-v1"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         'For reading {file}, turn on "{option}" in the editor\'s preferences (Edit menu), and close them.',

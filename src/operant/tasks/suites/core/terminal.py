@@ -231,6 +231,7 @@ class CountLines(TerminalTask):
 class StopProgram(TerminalTask):
     id = "core/terminal-stop-program-v1"
     skill = "keys"
+    gui_only = True
     family = "process"
     instructions = (
         "Stop the program in the window {job} with Ctrl+C. Leave the others running.",

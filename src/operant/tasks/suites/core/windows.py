@@ -125,6 +125,7 @@ def with_others(p: Params, goal: Goal, *holds: Criterion, **how: bool) -> list[C
 class CloseOne(Windows):
     id = "core/windows-close-one-v1"
     skill = "click"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         "Close the window of {name} and leave the others open.",
@@ -142,6 +143,7 @@ class CloseOne(Windows):
 class MinimizeOne(Windows):
     id = "core/windows-minimize-one-v1"
     skill = "click"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         "Minimize the window of {name}.",
@@ -159,6 +161,7 @@ class MinimizeOne(Windows):
 class MaximizeOne(Windows):
     id = "core/windows-maximize-one-v1"
     skill = "click"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         "Maximize the window of {name}.",
@@ -176,6 +179,7 @@ class MaximizeOne(Windows):
 class BringToFront(Windows):
     id = "core/windows-bring-to-front-v1"
     skill = "click"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         "Bring the window of {name} to the front.",
@@ -198,6 +202,7 @@ class BringToFront(Windows):
 class UncoverHidden(Windows):
     id = "core/windows-switch-hidden-v1"
     skill = "keys"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         "The window of {name} is hidden behind a bigger one. Switch to it with alt+tab.",
@@ -229,6 +234,7 @@ CORNERS = ("top left", "top right", "bottom left", "bottom right")
 class MoveToCorner(Windows):
     id = "core/windows-move-to-corner-v1"
     skill = "drag"
+    gui_only = True
     difficulty = Difficulty.EASY
     instructions = (
         "Move the window of {name} into the {corner} corner of the screen, without changing its size.",
@@ -251,6 +257,7 @@ class MoveToCorner(Windows):
 class ResizeWidth(Windows):
     id = "core/windows-resize-width-v1"
     skill = "drag"
+    gui_only = True
     difficulty = Difficulty.EASY
     unseen = True
     instructions = (

@@ -85,6 +85,7 @@ def tiled(tiles: Sequence[tuple[WindowShown, Place]]) -> Change:
 class SideBySide(Windows):
     id = "core/windows-side-by-side-v1"
     skill = "drag"
+    gui_only = True
     family = "arranging"
     difficulty = Difficulty.EASY
     instructions = (
@@ -120,6 +121,7 @@ def quarters(four: Sequence[WindowShown]) -> list[tuple[WindowShown, Place]]:
 class Quarters(Windows):
     id = "core/windows-quarters-v1"
     skill = "drag"
+    gui_only = True
     family = "arranging"
     difficulty = Difficulty.MEDIUM
     instructions = (
@@ -145,6 +147,7 @@ class CloseAllButOne(Windows):
     id = "core/windows-close-all-but-one-v1"
     apps = ("openbox", "mousepad", "pcmanfm", "xterm")
     skill = "click"
+    gui_only = True
     family = "cleaning up"
     difficulty = Difficulty.MEDIUM
     instructions = (
@@ -167,6 +170,7 @@ class SortOut(Windows):
     id = "core/windows-sort-out-v1"
     apps = ("openbox", "mousepad", "pcmanfm", "xterm")
     skill = "click"
+    gui_only = True
     family = "cleaning up"
     difficulty = Difficulty.MEDIUM
     unseen = True
@@ -210,6 +214,7 @@ class SaveOrDiscard(Unsaved):
     id = "core/windows-save-or-discard-v1"
     apps = ("openbox", "mousepad")
     skill = "dialog"
+    gui_only = True
     difficulty = Difficulty.MEDIUM
     instructions = (
         "Close the four notes, all of which were changed. Save the changes in {a} and {b}, discard those in {c} and {d}.",
@@ -236,6 +241,7 @@ class TidyUp(Unsaved):
     id = "core/windows-tidy-up-v1"
     apps = ("openbox", "mousepad", "pcmanfm", "xterm")
     skill = "drag"
+    gui_only = True
     difficulty = Difficulty.HARD
     instructions = (
         "Tidy up: close the three changed notes {a}, {b} and {c}, saving them, and both terminals. Then give the others "
