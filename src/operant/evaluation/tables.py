@@ -182,7 +182,8 @@ def _changed_episodes(comparison: Comparison) -> Table:
 
 
 def _table(title: str | None, first: str, more: MoreColumns) -> Table:
-    table = Table(title=title, title_justify="left")
+    # With both groups of columns a row is wide: it goes without spaces beside the lines.
+    table = Table(title=title, title_justify="left", padding=0 if more.called and more.used else (0, 1))
     table.add_column(first, overflow="fold")
     columns = ["n", "success", "95 % interval", "mean steps", "infra errors"]
     if more.heads:  # in several lines, so that a row fits into one
