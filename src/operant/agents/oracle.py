@@ -11,27 +11,33 @@ from operant.types import Action, Observation
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
+    from operant.tasks.oracle import Oracle
     from operant.tasks.task import Task
 
 __all__ = ["OracleAgent"]
 
 
 class OracleAgent(PrivilegedAgent):
-    """Shows how each task is done, through the actions that every agent has."""
+    """Shows how each task is done, through the actions that an agent may take on that desktop."""
 
     def __init__(self) -> None:
         self._desktop: Desktop | None = None
-        self._task: Task | None = None
+        self._oracle: Oracle | None = None
 
     def attach(self, desktop: Desktop, task: Task) -> None:
-        if task.oracle is None:
-            raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
-        self._desktop, self._task = desktop, task
+        actions = task.actions_on(desktop)
+        oracle = task.oracle_for(actions)
+        if oracle is None:
+            by = " that only calls functions" if actions == "api" else ""
+            raise AgentError(
+                f"{task.id} has no oracle{by}", hint="tasks of a suite have one for --actions gui"
+            )
+        self._desktop, self._oracle = desktop, oracle
 
     def act(self, observation: Observation) -> Action:
-        if self._desktop is None or self._task is None or self._task.oracle is None:
+        if self._desktop is None or self._oracle is None:
             raise AgentError("the oracle was not attached to a desktop")
-        return next_action(self._task.oracle, self._desktop, observation.last_action)
+        return next_action(self._oracle, self._desktop, observation.last_action)
 
     def close(self) -> None:
-        self._desktop = self._task = None
+        self._desktop = self._oracle = None

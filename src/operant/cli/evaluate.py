@@ -144,7 +144,7 @@ def evaluate(
         typer.echo(f"warning: {warning}", err=True)
     first.preflight()
     if isinstance(first, OracleAgent):
-        check_oracles(plan, "play")
+        check_oracles(plan, "play", where.desktop.actions)
     settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
     made = [first]
     with EvaluationRun.open(result_dir or place("results"), settings, plan) as run:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from operant.cli.desktop_flags import Actions, desktop_section
 from operant.cli.task_flags import SUITE, Limit, Only, Suite, TaskIds, task_ids
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def try_task(
     seed: Seed = 0,
     split: Split = "train",
     oracle: Annotated[bool, typer.Option(help="Let the oracle solve it, and say what it does.")] = False,
+    actions: Actions = None,
     picture: Annotated[
         Path | None, typer.Option(help="Save a picture of the desktop here at the end.")
     ] = None,
@@ -130,13 +132,18 @@ def try_task(
     """Start a task in a desktop and print its live criteria."""
     from operant.actions.describe import describe
     from operant.agents.registry import make_agent
+    from operant.config.desktop import DesktopConfig
     from operant.desktop.sandbox import SandboxDesktop
     from operant.envs.task_environment import TaskEnvironment
     from operant.rollout.loop import run_episode
+    from operant.tasks.oracle import check_oracles
 
     instance = _template(task, suite).instance(seed, split)
+    config = DesktopConfig.build(**desktop_section(actions=actions))
+    if oracle:
+        check_oracles([instance], "play", config.actions)
     typer.echo(f"{instance.id}, seed {seed}, {split}: {instance.instruction}")
-    with SandboxDesktop() as desktop:
+    with SandboxDesktop(config) as desktop:
         environment = TaskEnvironment(desktop)
         environment.begin(instance)
         verdict = environment.verify()
@@ -168,6 +175,7 @@ def check(
         str | None,
         typer.Option(help="Only these agents, separated by commas.", show_default="oracle,noop,done,random"),
     ] = None,
+    actions: Actions = None,
     as_json: Json = False,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")] = None,
 ) -> None:
@@ -176,6 +184,7 @@ def check(
     from rich.progress import Progress
 
     from operant.bench.record import provenance, write_json
+    from operant.config.desktop import DesktopConfig
     from operant.evaluation.suite_check import AGENTS, Played, check_suite, summarise_check
     from operant.tasks.suites import select
 
@@ -183,6 +192,7 @@ def check(
     if unknown := [name for name in playing if name not in AGENTS]:
         raise typer.BadParameter(f"{unknown[0]!r} is not one of {', '.join(AGENTS)}", param_hint="--agents")
     templates = select(_suite(suite), task_ids(tasks) or (), suite, only=only)[:limit]
+    config = DesktopConfig.build(**desktop_section(actions=actions))
     with Progress(console=Console(stderr=True)) as progress:
         bar = progress.add_task(
             f"checking {len(templates)} templates", total=len(templates) * seeds * len(playing)
@@ -199,9 +209,15 @@ def check(
             progress.advance(bar)
 
         played = check_suite(
-            templates, seeds=range(seeds), workers=workers, agents=playing, on_progress=on_progress
+            templates,
+            seeds=range(seeds),
+            workers=workers,
+            agents=playing,
+            config=config,
+            on_progress=on_progress,
         )
-    summary = {"suite": suite, "seeds": seeds, **summarise_check(templates, played)}
+    numbers = summarise_check(templates, played, config.actions)
+    summary = {"suite": suite, "seeds": seeds, "actions": config.actions, **numbers}
     if out is not None:
         write_json(out, {**provenance(), **summary})
     if as_json:

@@ -20,7 +20,7 @@ from operant.rollout.episode import EpisodeResult
 from operant.rollout.job_runner import JobList, JobRunner
 from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.tasks.oracle import check_oracles
-from operant.types import Difficulty, Outcome
+from operant.types import ActionMode, Difficulty, Outcome
 
 if TYPE_CHECKING:
     from operant.tasks.task import Task
@@ -69,7 +69,8 @@ def check_suite(
                 cap = AGENTS[agent]
                 shorter = task if cap is None else replace(task, max_steps=min(cap, task.max_steps))
                 jobs.append(_CheckJob(shorter, task.seed or 0, agent=agent))
-    check_oracles([job.task for job in jobs if job.agent == "oracle"], "play")
+    config = config or DesktopConfig()
+    check_oracles([job.task for job in jobs if job.agent == "oracle"], "play", config.actions)
     played: list[Played] = []
 
     def on_end(one: PlayedEpisode[_CheckJob]) -> None:
@@ -85,8 +86,13 @@ def check_suite(
     return played
 
 
-def summarise_check(templates: Sequence[Template], played: Sequence[Played]) -> dict[str, Any]:
-    """The numbers that ``operant tasks check --json`` prints."""
+def summarise_check(
+    templates: Sequence[Template], played: Sequence[Played], actions: ActionMode = "gui"
+) -> dict[str, Any]:
+    """The numbers that ``operant tasks check --json`` prints.
+
+    How difficult a task is, is counted in actions of pointer and keyboard, so only their oracle is held to it.
+    """
     by_agent: dict[str, list[Played]] = collections.defaultdict(list)
     for one in played:
         by_agent[one.agent].append(one)
@@ -111,14 +117,17 @@ def summarise_check(templates: Sequence[Template], played: Sequence[Played]) -> 
             {
                 one.task.id
                 for one in oracle
-                if one.success and Difficulty.of_steps(one.result.active_steps) is not one.task.difficulty
+                if actions == "gui"
+                and one.success
+                and Difficulty.of_steps(one.result.active_steps) is not one.task.difficulty
             }
         ),
         "too_easy": sorted(
             {one.task.id for name in ("noop", "done") for one in by_agent[name] if one.success}
         ),
         "infra_errors": sum(one.result.outcome is Outcome.INFRA_ERROR for one in played),
-        "oracle_seconds_mean": sum(one.result.total_s for one in oracle) / len(oracle) if oracle else None,
+        "oracle_steps_mean": _mean([one.result.active_steps for one in oracle]),
+        "oracle_seconds_mean": _mean([one.result.total_s for one in oracle]),
         "failures": [
             {
                 "task": one.task.id,
@@ -135,3 +144,7 @@ def summarise_check(templates: Sequence[Template], played: Sequence[Played]) -> 
 
 def _rate(episodes: Sequence[Played]) -> float | None:
     return sum(one.success for one in episodes) / len(episodes) if episodes else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

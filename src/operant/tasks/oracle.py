@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from operant.apps.view import View
 from operant.errors import TaskError, WidgetMissing
-from operant.types import Action
+from operant.types import Action, ActionMode
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -42,12 +42,17 @@ def next_action(oracle: Oracle, desktop: Desktop, last: Action | None) -> Action
         return oracle.act(View(desktop, last))
 
 
-def check_oracles(tasks: Sequence[Task], use: str) -> None:
-    """An error if a task has no oracle to ``use`` (play, learn from); names some of them."""
-    without = list(dict.fromkeys(task.id for task in tasks if task.oracle is None))
+def check_oracles(tasks: Sequence[Task], use: str, actions: ActionMode = "gui") -> None:
+    """An error if a task has no oracle to ``use`` (play, learn from) that does only what is allowed; names some."""
+    without = list(dict.fromkeys(task.id for task in tasks if _oracle(task, actions) is None))
+    by = "by calls alone " if actions == "api" else ""
     if without:
         raise TaskError(
-            f"{len(without)} of {len({task.id for task in tasks})} tasks have no oracle to {use}: "
+            f"{len(without)} of {len({task.id for task in tasks})} tasks have no oracle {by}to {use}: "
             f"{', '.join(without[:MOST_NAMED])}",
             hint="give them one (docs/tasks.md), or choose others with --task or --only",
         )
+
+
+def _oracle(task: Task, actions: ActionMode) -> Oracle | None:
+    return task.oracle_for("gui" if task.gui_only else actions)

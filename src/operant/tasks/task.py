@@ -42,10 +42,19 @@ class Task:
     split: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     oracle: Oracle | None = None
+    """Shows how it is done with pointer and keyboard."""
+    api_oracle: Oracle | None = None
+    """Shows how it is done by calls of functions of applications, if it can be."""
 
     def actions_on(self, desktop: Desktop) -> ActionMode:
         """What an agent may do to solve it on that desktop."""
         return "gui" if self.gui_only else getattr(desktop, "actions", "gui")
+
+    def oracle_for(self, actions: ActionMode) -> Oracle | None:
+        """The oracle that does only what is allowed; where both are, calls where they can do the task."""
+        if actions == "gui" or (actions == "both" and self.api_oracle is None):
+            return self.oracle
+        return self.api_oracle
 
     @property
     def checked(self) -> bool:

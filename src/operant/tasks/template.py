@@ -95,6 +95,10 @@ class Template(ABC):
         nothing shows it."""
         return Goals([change.goal for change in self.changes(p) if change.goal is not None])
 
+    def api_oracle(self, p: Params) -> Oracle | None:
+        """How it is done by calls of functions of applications; None where nothing shows it."""
+        return None
+
     def instance(self, seed: int, split: str = "train") -> Task:
         """The task that this seed makes of the template."""
         if not ID.fullmatch(self.id):
@@ -121,6 +125,7 @@ class Template(ABC):
             split=split if told else None,
             parameters=values,
             oracle=self.oracle(p),
+            api_oracle=None if self.gui_only else self.api_oracle(p),
         )
 
     def _decided(self, draw: Draw) -> tuple[str, Mapping[str, Any]]:
