@@ -59,7 +59,13 @@ def test_a_missing_package_names_the_extra_that_brings_it() -> None:
         extra: {canonicalize_name(Requirement(line).name) for line in lines}
         for extra, lines in project["optional-dependencies"].items()
     }
-    imported_as = {"google": "google-genai", "multipart": "python-multipart"}
+    imported_as = {
+        "google": "google-genai",
+        "multipart": "python-multipart",
+        "docx": "python-docx",
+        "pptx": "python-pptx",
+        "odf": "odfpy",
+    }
     for module, extra in EXTRAS.items():
         assert canonicalize_name(imported_as.get(module, module)) in brought[extra]
     named = {canonicalize_name(imported_as.get(module, module)) for module in EXTRAS}

@@ -32,6 +32,10 @@ EXTRAS: dict[str, str] = {
     "google": "hosted",
     "mcp": "mcp",
     "ray": "cluster",
+    "openpyxl": "office",
+    "docx": "office",
+    "pptx": "office",
+    "odf": "office",
 }
 
 

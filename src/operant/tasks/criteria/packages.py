@@ -18,6 +18,8 @@ __all__ = ["Package", "parse_xml"]
 
 MAX_MEMBER = 32 << 20
 MAX_MEMBERS = 10_000
+MAX_PACKAGE = 64 << 20  # of all members together, for those that are read whole
+XML_ENDINGS = (".xml", ".rels")
 MAX_ELEMENTS = 500_000
 MAX_DEPTH = 200
 
@@ -34,6 +36,14 @@ class Package:
         if len(self._archive.namelist()) > MAX_MEMBERS:
             raise NoEvidence(f"{name} has too many parts")
 
+    def screen(self) -> None:
+        """Refuse what a library that reads whole packages should not be given: too much of it, or XML with entities."""
+        left = MAX_PACKAGE
+        for name in self._archive.namelist():
+            if name.lower().endswith(XML_ENDINGS):
+                self.xml(name)
+            left -= len(self._bytes(name, left) or b"")
+
     def xml(self, member: str) -> Element:
         """A member as XML."""
         found = self.find_xml(member)
@@ -42,9 +52,13 @@ class Package:
         return found
 
     def find_xml(self, member: str) -> Element | None:
+        data = self._bytes(member)
+        return None if data is None else parse_xml(data, f"{self.name}: {member}")
+
+    def _bytes(self, member: str, limit: int = MAX_MEMBER) -> bytes | None:
         try:
             with self._archive.open(member) as file:
-                data = file.read(MAX_MEMBER + 1)  # what the header says about its size is not believed
+                data = file.read(limit + 1)  # what the header says about its size is not believed
         except KeyError:
             return None
         except (
@@ -57,9 +71,9 @@ class Package:
             ValueError,
         ) as error:
             raise Refuted(f"{self.name}: {member} can't be read: {error}") from error
-        if len(data) > MAX_MEMBER:
+        if len(data) > limit:
             raise NoEvidence(f"{self.name}: {member} is larger than what is looked at")
-        return parse_xml(data, f"{self.name}: {member}")
+        return data
 
 
 def parse_xml(data: bytes, name: str) -> Element:
