@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from operant.apps.libreoffice.office_app import OfficeApp
+from operant.types import Action
 
-__all__ = ["APP", "Calc"]
+__all__ = ["APP", "Calc", "go_to", "put"]
 
 
 class Calc(OfficeApp):
@@ -17,3 +18,13 @@ class Calc(OfficeApp):
 
 
 APP = Calc()
+
+
+def go_to(place: str) -> list[Action]:
+    """Select a cell, a range or whole rows (``5:5``) by the Name Box."""
+    return [Action.key("ctrl", "shift", "t"), Action.type(f"{place}\n")]
+
+
+def put(cell: str, text: str) -> list[Action]:
+    """Type a value or a formula into a cell."""
+    return [*go_to(cell), Action.type(f"{text}\n")]

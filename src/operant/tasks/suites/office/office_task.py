@@ -1,0 +1,94 @@
+"""What the tasks of office applications share: a document that is open, what it says afterwards, and two oracles.
+
+Both oracles are scripts: keys in one, calls in the other. A document tells too little of itself while it is edited for an
+oracle that decides by what it sees (where the cursor is, what was changed and not saved).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from operant.tasks.criteria import AllOf, Criterion, WindowTitle
+from operant.tasks.draw import Draw
+from operant.tasks.office.office_file import Document, OfficeFile, OpenOfficeFile, WriteOfficeFile
+from operant.tasks.oracle import Oracle
+from operant.tasks.script import Script, ScriptStep, WidgetSelector
+from operant.tasks.setup import SetupStep
+from operant.tasks.template import Params, Template
+from operant.types import Action
+
+__all__ = ["SAVE", "Deed", "OfficeTask", "button", "file_names", "until", "window"]
+
+#: One step of an oracle.
+Deed = Action | ScriptStep
+SAVE = Action.key("ctrl", "s")
+MOMENT = Action.wait(0.1)
+MAX_STEPS = 90  # an application of this size may keep an oracle waiting
+
+
+class OfficeTask(Template):
+    """The document ``p.file`` is open. ``before`` says what it holds, ``after`` what the saved file must hold."""
+
+    max_steps: ClassVar[int | None] = MAX_STEPS
+
+    @abstractmethod
+    def before(self, p: Params) -> Document:
+        """The document as it is opened."""
+
+    @abstractmethod
+    def after(self, p: Params) -> Document:
+        """The document as it must be saved."""
+
+    @abstractmethod
+    def keys(self, p: Params) -> Sequence[Deed]:
+        """How it is done with the keyboard, up to the saving."""
+
+    @abstractmethod
+    def calls(self, p: Params) -> Sequence[Action]:
+        """How it is done by calls, the saving included."""
+
+    def others(self, p: Params) -> Mapping[str, Document]:
+        """Documents that lie around and must stay as they are."""
+        return {}
+
+    def setup(self, p: Params) -> Sequence[SetupStep]:
+        documents = {**self.others(p), p.file: self.before(p)}
+        written = (WriteOfficeFile(path=path, document=document) for path, document in documents.items())
+        return [*written, OpenOfficeFile(app=self.apps[0], path=p.file, place=p.place)]
+
+    def success(self, p: Params) -> Criterion:
+        documents = {p.file: self.after(p), **self.others(p)}
+        return AllOf(of=tuple(OfficeFile(path=path, document=one) for path, one in documents.items()))
+
+    def oracle(self, p: Params) -> Oracle | None:
+        return _script([*self.keys(p), SAVE, until(self.success(p))])
+
+    def api_oracle(self, p: Params) -> Oracle | None:
+        return _script([*self.calls(p), until(self.success(p))])
+
+
+def _script(deeds: Iterable[Deed]) -> Script:
+    return Script([one if isinstance(one, ScriptStep) else ScriptStep(one) for one in deeds])
+
+
+def until(criterion: Criterion) -> ScriptStep:
+    """Wait for it."""
+    return ScriptStep(MOMENT, until=criterion)
+
+
+def window(title: str) -> ScriptStep:
+    """Wait for a window of that title."""
+    return until(WindowTitle(title=title))
+
+
+def button(name: str) -> ScriptStep:
+    """Click a button of the focused window."""
+    return ScriptStep(WidgetSelector(role="push button", name=name))
+
+
+def file_names(draw: Draw, count: int, extension: str) -> list[str]:
+    """Names of files, no two alike."""
+    adjectives, nouns = draw.words(count, "adjectives"), draw.words(count, "nouns")
+    return [f"{one}-{other}.{extension}" for one, other in zip(adjectives, nouns, strict=True)]
