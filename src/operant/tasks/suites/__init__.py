@@ -47,6 +47,7 @@ FORM = "module:TEMPLATES"
 SUITES: dict[str, str] = {
     "core": "operant.tasks.suites.core:TEMPLATES",
     "launch": "operant.tasks.suites.launch:TEMPLATES",
+    "office": "operant.tasks.suites.office:TEMPLATES",
     "clicks": "operant.tasks.suites.clicks:TEMPLATES",
     "data_entry": "operant.tasks.suites.data_entry:TEMPLATES",
 }

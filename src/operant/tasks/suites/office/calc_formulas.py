@@ -38,7 +38,7 @@ class OneFormula(SpreadsheetTask):
         return put(p.cell, self.formula(p))
 
     def calls(self, p: Params) -> Sequence[Action]:
-        return [call("set_cell", cell=p.cell, value=self.formula(p)), call("save")]
+        return [call("set_cell_value", cell=p.cell, value=self.formula(p)), call("save")]
 
 
 class OfColumn(OneFormula):
@@ -108,7 +108,9 @@ class CountAbove(OneFormula):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         rows = goods(draw)
         last = len(rows) + 1
-        return table(draw, rows, area=f"B2:B{last}", cell=f"E{draw.choice((1, 2, 3))}", limit=draw.number(60, 300))
+        return table(
+            draw, rows, area=f"B2:B{last}", cell=f"E{draw.choice((1, 2, 3))}", limit=draw.number(60, 300)
+        )
 
     def formula(self, p: Params) -> str:
         return f'=COUNTIF({p.area},">{p.limit}")'
@@ -180,7 +182,7 @@ class TotalOfSheets(OneFormula):
 
     def calls(self, p: Params) -> Sequence[Action]:
         typed = f"=${p.a}.{p.place_a}+${p.b}.{p.place_b}"
-        return [call("set_cell", cell=p.cell, value=typed), call("save")]
+        return [call("set_cell_value", cell=p.cell, value=typed), call("save")]
 
     def result(self, p: Params) -> Value:
         return p.total  # type: ignore[no-any-return]
@@ -214,8 +216,7 @@ class FilledColumn(SpreadsheetTask):
         return [*go_to(p.area), Action.type(self.formula(p, 2)), ALL_CELLS]
 
     def calls(self, p: Params) -> Sequence[Action]:
-        formulas = [[self.formula(p, row)] for row in range(2, p.last + 1)]
-        return [call("set_range", start="D2", rows=formulas), call("save")]
+        return [call("fill_formula", range=p.area, formula=self.formula(p, 2)), call("save")]
 
 
 class LineTotals(FilledColumn):
@@ -296,7 +297,9 @@ class Invoice(SpreadsheetTask):
             for row, (_, price, count) in enumerate(p.rows, 2)
         }
         total = sum(price * count for _, price, count in p.rows)
-        return sheet.with_cells({"D1": p.title, **lines, p.cell: Cell(value=total, formula=f"=SUM({p.area})")})
+        return sheet.with_cells(
+            {"D1": p.title, **lines, p.cell: Cell(value=total, formula=f"=SUM({p.area})")}
+        )
 
     def keys(self, p: Params) -> Sequence[Deed]:
         lines = [*go_to(p.area), Action.type("=B2*C2"), ALL_CELLS]
@@ -304,7 +307,7 @@ class Invoice(SpreadsheetTask):
 
     def calls(self, p: Params) -> Sequence[Action]:
         column = [[p.title], *([f"=B{row}*C{row}"] for row in range(2, p.last + 1)), [f"=SUM({p.area})"]]
-        return [call("set_range", start="D1", rows=column), call("save")]
+        return [call("set_range_values", range="D1", values=column), call("save")]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

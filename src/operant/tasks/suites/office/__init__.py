@@ -1,0 +1,15 @@
+"""The suite office: documents that are edited and saved in LibreOffice, with oracles by keyboard and by calls.
+
+Every module lists its templates in ``TEMPLATES``; ``office_task`` and ``spreadsheet`` hold what they share.
+"""
+
+from __future__ import annotations
+
+from operant.tasks.suites.office import calc_formulas, calc_tables
+from operant.tasks.template import Template
+
+__all__ = ["TEMPLATES"]
+
+TEMPLATES: list[Template] = [
+    template() for module in (calc_formulas, calc_tables) for template in module.TEMPLATES
+]

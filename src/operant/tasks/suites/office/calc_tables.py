@@ -1,0 +1,314 @@
+"""Calc: change what a table holds, how it looks, and the sheets that it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from operant.apps.libreoffice.calc import go_to, put
+from operant.tasks.draw import Draw
+from operant.tasks.office.workbook import Sheet, Value
+from operant.tasks.suites.office.office_task import Deed, button, window
+from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, call, goods, table
+from operant.tasks.template import Params, Template
+from operant.types import Action, Difficulty
+
+__all__ = ["TEMPLATES"]
+
+
+def under(headers: Sequence[Value], rows: Sequence[Sequence[Value]], name: str) -> Sheet:
+    return Sheet.of(name, [headers, *rows])
+
+
+class CorrectPrice(SpreadsheetTask):
+    id = "office/calc-correct-price-v1"
+    skill = "type"
+    family = "values"
+    instructions = (
+        "In {file}, change the price of {item} to {price}, and save the file.",
+        "{item} costs {price} now. Correct that in {file} and save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        rows = goods(draw)
+        index = draw.choice(range(len(rows)))
+        return table(draw, rows, item=rows[index][0], cell=f"B{index + 2}", price=draw.number(401, 900))
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return sheet.with_cells({p.cell: p.price})
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return put(p.cell, str(p.price))
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("set_cell_value", cell=p.cell, value=p.price), call("save")]
+
+
+class AppendRow(SpreadsheetTask):
+    id = "office/calc-append-row-v1"
+    skill = "type"
+    family = "values"
+    instructions = (
+        "Add a row at the end of the table in {file}: item {item}, price {price}, count {count}. Save the file.",
+        "Below the last row of {file}, enter {item} with the price {price} and the count {count}, and save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        *rows, new = goods(draw, (6, 7, 8))
+        return table(draw, rows, item=new[0], price=new[1], count=new[2])
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return sheet.with_cells({f"A{p.next}": p.item, f"B{p.next}": p.price, f"C{p.next}": p.count})
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [*go_to(f"A{p.next}"), Action.type(f"{p.item}\t{p.price}\t{p.count}\n")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        values = [[p.item, p.price, p.count]]
+        return [call("set_range_values", range=f"A{p.next}", values=values), call("save")]
+
+
+class DeleteRow(SpreadsheetTask):
+    id = "office/calc-delete-row-v1"
+    skill = "delete"
+    family = "rows"
+    instructions = (
+        "Delete the row of {item} from the table in {file}, so that no gap is left, and save the file.",
+        "{item} is sold out. Remove its whole row from {file} and save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        rows = goods(draw)
+        index = draw.choice(range(len(rows) - 1))
+        return table(draw, rows, item=rows[index][0], row=index + 2)
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return under(self.headers, [row for row in p.rows if row[0] != p.item], p.sheet)
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "minus")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("delete_rows", row=p.row), call("save")]
+
+
+class InsertRow(SpreadsheetTask):
+    id = "office/calc-insert-row-v1"
+    skill = "type"
+    family = "rows"
+    difficulty = Difficulty.MEDIUM
+    unseen = True
+    instructions = (
+        "In {file}, insert a row above {item} with {new}, the price {price} and the count {count}. Save the file.",
+        "Put a new row directly before that of {item} in {file}: {new}, {price}, {count}. Then save.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        *rows, new = goods(draw, (6, 7, 8))
+        index = draw.choice(range(1, len(rows)))
+        values = {"item": rows[index][0], "row": index + 2, "new": new[0], "price": new[1], "count": new[2]}
+        return table(draw, rows, **values)
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        at = p.row - 2
+        return under(self.headers, [*p.rows[:at], [p.new, p.price, p.count], *p.rows[at:]], p.sheet)
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        typed = [*put(f"A{p.row}", p.new), *go_to(f"B{p.row}"), Action.type(f"{p.price}\t{p.count}\n")]
+        return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "plus"), *typed]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        values = [[p.new, p.price, p.count]]
+        filled = call("set_range_values", range=f"A{p.row}", values=values)
+        return [call("insert_rows", row=p.row), filled, call("save")]
+
+
+class ClearColumn(SpreadsheetTask):
+    id = "office/calc-clear-column-v1"
+    skill = "delete"
+    family = "values"
+    instructions = (
+        "Empty the cells {area} of {file}; the table stays where it is. Save the file.",
+        "The counts of {file} ({area}) are out of date. Delete these numbers and save the document.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        rows = goods(draw)
+        return table(draw, rows, area=f"C2:C{len(rows) + 1}")
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return sheet.with_cells({f"C{row}": None for row in range(2, p.last + 1)})
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [*go_to(p.area), Action.key("delete")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("clear_range", range=p.area), call("save")]
+
+
+class CopyColumn(SpreadsheetTask):
+    id = "office/calc-copy-column-v1"
+    skill = "copy"
+    family = "values"
+    difficulty = Difficulty.MEDIUM
+    instructions = (
+        "Copy the cells {area} of {file} to the column E, from E1 on. Save the file.",
+        "In {file}, {area} should also stand in column E, beginning with E1. Copy it there and save the document.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        rows = goods(draw)
+        letter = draw.choice("AB")
+        return table(draw, rows, letter=letter, area=f"{letter}1:{letter}{len(rows) + 1}")
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return sheet.with_cells({f"E{row}": sheet.cells[f"{p.letter}{row}"] for row in range(1, p.last + 1)})
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        # Escape ends the marching border of what was copied.
+        copy, paste, quit = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("escape")
+        return [*go_to(p.area), copy, *go_to("E1"), paste, quit]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("copy_range", source=p.area, target="E1"), call("save")]
+
+
+class Styled(SpreadsheetTask):
+    """Cells look different, and hold what they held."""
+
+    skill = "keys"
+    family = "looks"
+    look: ClassVar[Mapping[str, Any]]
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return sheet.styled(p.cells, **self.look)
+
+
+class BoldHeader(Styled):
+    id = "office/calc-bold-header-v1"
+    look = {"bold": True}  # noqa: RUF012
+    instructions = (
+        "Make the headers of the table in {file} ({area}) bold, and save the file.",
+        "The first row of {file}, {area}, should be in bold type. Save the document.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return table(draw, goods(draw), area="A1:C1", cells=["A1", "B1", "C1"])
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [*go_to(p.area), Action.key("ctrl", "b")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("format_range", range=p.area, bold=True), call("save")]
+
+
+class ItalicItem(Styled):
+    id = "office/calc-italic-item-v1"
+    look = {"italic": True}  # noqa: RUF012
+    unseen = True
+    instructions = (
+        "In {file}, put the name {item} in italics and nothing else. Save the file.",
+        "Make only the cell with {item} italic in {file}, then save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        rows = goods(draw)
+        index = draw.choice(range(len(rows)))
+        return table(draw, rows, item=rows[index][0], cells=[f"A{index + 2}"])
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [*go_to(p.cells[0]), Action.key("ctrl", "i")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("format_range", range=p.cells[0], italic=True), call("save")]
+
+
+class PercentFormat(Styled):
+    id = "office/calc-percent-v1"
+    headers = ("Item", "Price", "Share")
+    look = {"number_format": "0.00%"}  # noqa: RUF012
+    instructions = (
+        "Show the numbers {area} of {file} as percentages with two decimals. Save the file.",
+        "In {file}, format {area} as percent with two decimal places, and save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        rows = [[item, price, count / 100] for item, price, count in goods(draw)]  # type: ignore[operator]
+        last = len(rows) + 1
+        return table(draw, rows, area=f"C2:C{last}", cells=[f"C{row}" for row in range(2, last + 1)])
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [*go_to(p.area), Action.key("ctrl", "shift", "5")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("set_number_format", range=p.area, format="percent"), call("save")]
+
+
+class CenterItems(Styled):
+    id = "office/calc-center-v1"
+    look = {"align": "center"}  # noqa: RUF012
+    instructions = (
+        "Center the cells {area} of {file}, and save the file.",
+        "In {file}, align {area} to the center of the cells. Save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return table(draw, goods(draw), area="A1:C1", cells=["A1", "B1", "C1"])
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [*go_to(p.area), Action.key("ctrl", "e")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("format_range", range=p.area, align="center"), call("save")]
+
+
+class ReplaceAll(SpreadsheetTask):
+    id = "office/calc-replace-all-v1"
+    skill = "dialog"
+    family = "values"
+    difficulty = Difficulty.MEDIUM
+    headers = ("City", "Price", "Count")
+    instructions = (
+        "Replace {old} by {new} everywhere in {file}, and save the file.",
+        "In {file}, every {old} has to become {new}. Save the document.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        old, new, *others = draw.words(5, "cities")
+        rows = [[draw.choice(others), *row[1:]] for row in goods(draw)]
+        for index in draw.sample(range(len(rows)), 3):
+            rows[index][0] = old
+        return table(draw, rows, old=old, new=new)
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        rows = [[p.new if one == p.old else one for one in row] for row in p.rows]
+        return under(self.headers, rows, p.sheet)
+
+    def keys(self, p: Params) -> Sequence[Deed]:
+        return [
+            Action.key("ctrl", "h"),
+            window("Find & Replace"),
+            Action.type(p.old),
+            Action.key("alt", "p"),
+            Action.type(p.new),
+            button("Replace All"),
+            button("Close"),
+        ]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [call("find_and_replace", find=p.old, replacement=p.new), call("save")]
+
+
+TEMPLATES: tuple[type[Template], ...] = (
+    CorrectPrice,
+    AppendRow,
+    DeleteRow,
+    InsertRow,
+    ClearColumn,
+    CopyColumn,
+    BoldHeader,
+    ItalicItem,
+    PercentFormat,
+    CenterItems,
+    ReplaceAll,
+)
