@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from operant.apps.libreoffice.office_app import OfficeApp
+from operant.types import Action
 
-__all__ = ["APP", "Writer"]
+__all__ = ["APP", "Writer", "select_text"]
 
 
 class Writer(OfficeApp):
@@ -17,3 +18,8 @@ class Writer(OfficeApp):
 
 
 APP = Writer()
+
+
+def select_text(text: str) -> list[Action]:
+    """Select the next occurrence of a text by the search bar, which is closed again."""
+    return [Action.key("ctrl", "f"), Action.type(f"{text}\n"), Action.key("escape")]
