@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from operant.config.base import Config
+from operant.errors import TaskError
 from operant.tasks.criteria.packages import Package
 from operant.tasks.criteria.question import Refuted
 
@@ -139,6 +140,8 @@ class TextDocument(Config):
 def _write(paragraph: Paragraph, file: File) -> None:
     from docx.enum.text import WD_ALIGN_PARAGRAPH
 
+    if paragraph.listed:
+        raise TaskError("items of lists are read, not written", hint="begin with plain paragraphs")
     made = file.add_paragraph(style=paragraph.style)
     made.paragraph_format.page_break_before = paragraph.new_page or None
     if paragraph.align:

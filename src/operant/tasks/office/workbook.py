@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from operant.config.base import Config
+from operant.errors import TaskError
 from operant.tasks.criteria.packages import Package
 from operant.tasks.criteria.question import NoEvidence, Refuted
 
@@ -152,6 +153,8 @@ def _opened(data: bytes, name: str, *, results: bool) -> openpyxl.Workbook:
 def _write(sheet: Sheet, file: Worksheet) -> None:
     from openpyxl.styles import Alignment, Font, PatternFill
 
+    if sheet.charts:
+        raise TaskError("charts are read, not written", hint="begin with a sheet without charts")
     for name, cell in sheet.cells.items():
         place = file[name]
         place.value = cell.formula or cell.value

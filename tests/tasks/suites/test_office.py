@@ -1,0 +1,214 @@
+"""The suite office: what it must contain, that its splits share nothing, that oracles solve it and that cheats do not."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import xlsxwriter
+
+from operant.agents.registry import make_agent
+from operant.config.desktop import DesktopConfig
+from operant.desktop.sandbox import SandboxDesktop
+from operant.envs.task_environment import TaskEnvironment
+from operant.rollout.loop import run_episode
+from operant.tasks.criteria.base import Verdict, World
+from operant.tasks.office.office_file import Document
+from operant.tasks.office.text_document import Paragraph, TextDocument
+from operant.tasks.office.workbook import Workbook
+from operant.tasks.suites import load_suite
+from operant.tasks.suites.office.office_task import OfficeTask
+from operant.tasks.task import Task
+from operant.tasks.template import Params, Template
+from operant.tasks.words import HELDOUT
+from operant.testing.fake_desktop import FakeDesktop
+from operant.types import ActionMode, Difficulty
+
+OFFICE = load_suite("office")
+#: One of each application and of each kind of way; `operant tasks check --suite office` plays all of them.
+PLAYED = ("calc-invoice", "writer-bold-word")
+
+
+def template(name: str) -> OfficeTask:
+    found = next(one for one in OFFICE if one.id == f"office/{name}-v1")
+    assert isinstance(found, OfficeTask)
+    return found
+
+
+def saved(document: Document) -> bytes:
+    """A file as an application saves it: with the results of formulas, which openpyxl does not write."""
+    if not isinstance(document, Workbook):
+        return document.written()
+    buffer = io.BytesIO()
+    file = xlsxwriter.Workbook(buffer)
+    for sheet in document.sheets:
+        page = file.add_worksheet(sheet.name)
+        for name, cell in sheet.cells.items():
+            look: dict[str, Any] = {
+                "bold": cell.bold,
+                "italic": cell.italic,
+                "num_format": cell.number_format,
+            }
+            if cell.align:
+                look["align"] = cell.align
+            style = file.add_format(look)
+            if cell.formula:
+                page.write_formula(name, cell.formula, style, cell.value)
+            else:
+                page.write(name, cell.value, style)
+    file.close()
+    return buffer.getvalue()
+
+
+def judged(task: Task, documents: dict[str, Document | bytes]) -> Verdict:
+    """What the criteria say of these files; the others are as at the start."""
+    with FakeDesktop() as desktop:
+        for step in task.setup:
+            if hasattr(step, "document"):
+                desktop.files.write(step.path, saved(step.document))
+        for path, document in documents.items():
+            desktop.files.write(path, document if isinstance(document, bytes) else saved(document))
+        return task.success.check(World(desktop))
+
+
+def instance(name: str, seed: int = 3) -> tuple[Task, Params, str]:
+    task = template(name).instance(seed)
+    return task, Params(**task.parameters), task.parameters["file"]
+
+
+def test_it_is_as_mixed_as_it_claims() -> None:
+    assert len(OFFICE) >= 20
+    assert sum(one.unseen for one in OFFICE) >= 5
+    assert {app for one in OFFICE for app in one.apps} >= {"libreoffice-calc", "libreoffice-writer"}
+    assert all(one.instance(0).api_oracle is not None for one in OFFICE)
+
+
+@pytest.mark.parametrize("template", OFFICE, ids=lambda template: template.id)
+def test_the_splits_share_no_instruction(template: Template) -> None:
+    shown = {
+        split: {template.instance(seed, split).instruction for seed in range(25)}
+        for split in ("train", "heldout")
+    }
+    assert not shown["train"] & shown["heldout"]
+    assert len(shown["train"]) > 3
+    for instruction in shown["train"]:
+        assert not set(re.findall(r"[A-Za-z]+", instruction)) & HELDOUT
+    assert template.instance(0, "heldout").split == "heldout"
+
+
+@pytest.mark.parametrize("template", OFFICE, ids=lambda template: template.id)
+def test_a_seed_always_makes_the_same_instance(template: Template) -> None:
+    one, two = template.instance(7, "train"), template.instance(7, "train")
+    assert (one.instruction, one.setup, one.success) == (two.instruction, two.setup, two.success)
+
+
+LISTS = ("writer-bullets", "writer-numbers")  # python-docx writes no lists
+
+
+@pytest.mark.parametrize("name", [t.id[7:-3] for t in OFFICE if t.id[7:-3] not in LISTS])
+def test_the_wanted_file_is_right_and_the_one_before_is_not(name: str) -> None:
+    task, p, file = instance(name)
+    assert judged(task, {file: template(name).after(p)})
+    assert not judged(task, {})
+    assert not judged(task, {file: b"PK not a document"})
+
+
+@pytest.mark.parametrize("name", ["calc-sum", "calc-average", "calc-look-up", "calc-count-above"])
+def test_the_right_number_without_a_formula_is_refused(name: str) -> None:
+    task, p, file = instance(name)
+    wanted = template(name).after(p)
+    assert isinstance(wanted, Workbook)
+    sheet = wanted.sheets[0]
+    value = sheet.cells[p.cell].value
+    for cheat in (value, str(value)):
+        verdict = judged(task, {file: wanted.with_sheet(sheet.with_cells({p.cell: cheat}))})
+        assert not verdict
+        assert p.cell in verdict.why
+
+
+def test_a_formula_that_does_not_use_the_cells_is_refused() -> None:
+    task, p, file = instance("calc-sum")
+    wanted = template("calc-sum").after(p)
+    assert isinstance(wanted, Workbook)
+    sheet = wanted.sheets[0]
+    cell = sheet.cells[p.cell]
+    for formula, right in (
+        (f"={cell.value}", False),
+        ("=B2", False),
+        ("=" + "+".join(f"{p.area[0]}{row}" for row in range(2, p.last + 1)), True),
+    ):
+        changed = sheet.with_cells({p.cell: cell.model_copy(update={"formula": formula})})
+        assert judged(task, {file: wanted.with_sheet(changed)}).holds is right, formula
+
+
+def test_edits_elsewhere_are_refused() -> None:
+    task, p, file = instance("calc-sum")
+    wanted = template("calc-sum").after(p)
+    assert isinstance(wanted, Workbook)
+    sheet = wanted.sheets[0]
+    for cheat in (
+        sheet.with_cells({"A2": "Something"}),
+        sheet.with_cells({"H40": 1}),
+        sheet.styled(["A1"], bold=True),
+        sheet.changed(name="Other"),
+    ):
+        assert not judged(task, {file: wanted.with_sheet(cheat, sheet.name)})
+    assert not judged(task, {file: wanted, p.other: wanted})  # the other document
+
+
+def test_text_that_looks_different_elsewhere_is_refused() -> None:
+    task, p, file = instance("writer-bold-word")
+    wanted = template("writer-bold-word").after(p)
+    assert isinstance(wanted, TextDocument)
+    index = p.number - 1
+    all_bold = Paragraph.of(p.line).styled(p.line, bold=True)
+    for cheat in (
+        wanted.with_paragraph(index, all_bold),
+        wanted.with_paragraph(index, Paragraph.of(p.line)),
+        wanted.with_paragraph(0, Paragraph.of("Other words.")),
+        wanted.with_paragraph(0, wanted.paragraphs[0].changed(style="Heading 1")),
+        TextDocument.of(*wanted.paragraphs, "One more."),
+    ):
+        assert not judged(task, {file: cheat})
+    assert judged(task, {file: wanted})
+
+
+def test_a_file_that_grows_without_end_is_not_read() -> None:
+    import zipfile
+
+    task, _, file = instance("calc-sum")
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/a.bin", bytes(65 << 20))
+    assert "larger than what is looked at" in judged(task, {file: bomb.getvalue()}).why
+    entities = io.BytesIO()
+    with zipfile.ZipFile(entities, "w") as archive:
+        archive.writestr("xl/workbook.xml", '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')
+    assert "document type" in judged(task, {file: entities.getvalue()}).why
+
+
+@pytest.fixture(scope="module", params=["gui", "api"])
+def desktop(request: pytest.FixtureRequest) -> Iterator[SandboxDesktop]:
+    actions: ActionMode = request.param
+    with SandboxDesktop(DesktopConfig(actions=actions)) as desktop:
+        yield desktop
+
+
+@pytest.mark.x11
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLAYED)
+def test_the_oracle_solves_it_and_it_is_not_solved_before(name: str, desktop: SandboxDesktop) -> None:
+    task = template(name).instance(11, "heldout")
+    desktop.reset()
+    environment = TaskEnvironment(desktop, with_windows=False)
+    environment.begin(task)
+    assert not environment.verify(), "the criteria hold before anything was done"
+    result = run_episode(make_agent("oracle"), environment, task, prepared=True)
+    assert result.success, (
+        f"{task.instruction}: {result.outcome.value}, {result.active_steps} active steps: {result.why}"
+    )
+    if desktop.actions == "gui":
+        assert Difficulty.of_steps(result.active_steps) is task.difficulty
