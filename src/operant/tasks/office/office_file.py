@@ -16,6 +16,7 @@ from operant.errors import SetupFailed, TaskError
 from operant.extras import missing_package
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.criteria.places import FileQuestion, read_file
+from operant.tasks.office.presentation import Presentation
 from operant.tasks.office.text_document import TextDocument
 from operant.tasks.office.workbook import Workbook
 from operant.tasks.setup import Launch, SetupStep
@@ -23,7 +24,7 @@ from operant.types import Action
 
 __all__ = ["Document", "OfficeFile", "OpenOfficeFile", "WriteOfficeFile"]
 
-Document = Annotated[Workbook | TextDocument, Field(discriminator="kind")]
+Document = Annotated[Workbook | TextDocument | Presentation, Field(discriminator="kind")]
 STILL_MS = 300  # Writer and the ruler draw that long after a document is open
 
 

@@ -5,11 +5,13 @@ Every module lists its templates in ``TEMPLATES``; ``office_task`` and ``spreads
 
 from __future__ import annotations
 
-from operant.tasks.suites.office import calc_formulas, calc_tables, writer_texts
+from operant.tasks.suites.office import calc_formulas, calc_tables, impress_slides, writer_texts
 from operant.tasks.template import Template
 
 __all__ = ["TEMPLATES"]
 
 TEMPLATES: list[Template] = [
-    template() for module in (calc_formulas, calc_tables, writer_texts) for template in module.TEMPLATES
+    template()
+    for module in (calc_formulas, calc_tables, impress_slides, writer_texts)
+    for template in module.TEMPLATES
 ]
