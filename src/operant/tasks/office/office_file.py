@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -37,7 +37,8 @@ class OfficeFile(FileQuestion):
     def look(self, world: World) -> Verdict:
         data = read_file(world, self.path)
         with _packages():
-            told = type(self.document).read(data, self.path).difference(self.document)
+            found: Any = type(self.document).read(data, self.path)
+            told: str | None = found.difference(self.document)
         return Verdict(told is None, f"{self.path}: {told or 'as it should be'}")
 
 

@@ -116,7 +116,7 @@ class CountAbove(OneFormula):
         return f'=COUNTIF({p.area},">{p.limit}")'
 
     def result(self, p: Params) -> Value:
-        return sum(row[1] > p.limit for row in p.rows)
+        return sum(int(row[1] > p.limit) for row in p.rows)
 
 
 class LookUpPrice(OneFormula):
@@ -139,7 +139,7 @@ class LookUpPrice(OneFormula):
         return f"=VLOOKUP(E1,{p.area},2,0)"
 
     def result(self, p: Params) -> Value:
-        return next(row[1] for row in p.rows if row[0] == p.wanted)
+        return int(next(row[1] for row in p.rows if row[0] == p.wanted))
 
 
 class TotalOfSheets(OneFormula):
