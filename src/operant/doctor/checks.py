@@ -94,6 +94,10 @@ APPLICATIONS: Sequence[tuple[str, str, str]] = (
     ("zip", "zip", "xarchiver, to pack"),
     ("unzip", "unzip", "xarchiver, to unpack"),
     ("lxappearance", "lxappearance", "the suites core and launch"),
+    ("soffice", "libreoffice-gtk3", "the suite office"),
+    ("localc", "libreoffice-calc", "the suite office"),
+    ("lowriter", "libreoffice-writer", "the suite office"),
+    ("loimpress", "libreoffice-impress", "the suite office"),
 )
 
 

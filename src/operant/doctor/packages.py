@@ -25,6 +25,7 @@ _PURPOSES = {
     "hosted": "agents behind the APIs of vendors",
     "mcp": "operant mcp",
     "cluster": "training on Ray",
+    "office": "documents of the suite office",
 }
 _OWN_WORK = {"dev": "make test and make check", "docs": "make docs"}
 

@@ -86,7 +86,7 @@ class DeleteRow(SpreadsheetTask):
         return under(self.headers, [row for row in p.rows if row[0] != p.item], p.sheet)
 
     def keys(self, p: Params) -> Sequence[Deed]:
-        return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "minus")]
+        return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "-")]
 
     def calls(self, p: Params) -> Sequence[Action]:
         return [call("delete_rows", row=p.row), call("save")]
@@ -115,7 +115,7 @@ class InsertRow(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[Deed]:
         typed = [*put(f"A{p.row}", p.new), *go_to(f"B{p.row}"), Action.type(f"{p.price}\t{p.count}\n")]
-        return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "plus"), *typed]
+        return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "+"), *typed]
 
     def calls(self, p: Params) -> Sequence[Action]:
         values = [[p.new, p.price, p.count]]

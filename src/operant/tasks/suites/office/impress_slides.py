@@ -14,7 +14,7 @@ from operant.types import Action, Difficulty
 __all__ = ["TEMPLATES"]
 
 WINDOW = (1080, 680)
-NEXT_SLIDE = Action.key("page_down")
+NEXT_SLIDE = Action.key("pagedown")
 #: Selects the title of the slide and begins to edit it.
 EDIT_TITLE = (Action.key("tab"), Action.key("f2"), Action.key("ctrl", "a"))
 LEAVE = Action.key("escape")
