@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from operant.apps.libreoffice.office_app import OfficeApp
-from operant.types import Action
 
-__all__ = ["APP", "Writer", "select_text"]
+__all__ = ["APP", "Writer"]
 
 
 class Writer(OfficeApp):
@@ -18,8 +17,3 @@ class Writer(OfficeApp):
 
 
 APP = Writer()
-
-
-def select_text(text: str) -> list[Action]:
-    """Select the next occurrence of a text by the search bar, which is closed again."""
-    return [Action.key("ctrl", "f"), Action.type(f"{text}\n"), Action.key("escape")]

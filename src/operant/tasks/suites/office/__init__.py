@@ -1,4 +1,4 @@
-"""The suite office: documents that are edited and saved in LibreOffice, with oracles by keyboard and by calls.
+"""The suite office: documents that are edited and saved in LibreOffice.
 
 Every module lists its templates in ``TEMPLATES``; ``office_task`` and ``spreadsheet`` hold what they share.
 """

@@ -9,7 +9,7 @@ from operant.apps.libreoffice.calc import go_to, put
 from operant.tasks.draw import Draw
 from operant.tasks.office.workbook import Cell, Sheet, Value, Workbook
 from operant.tasks.suites.office.office_task import Deed
-from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, call, goods, table
+from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, goods, table
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
@@ -36,9 +36,6 @@ class OneFormula(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[Deed]:
         return put(p.cell, self.formula(p))
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("set_cell_value", cell=p.cell, value=self.formula(p)), call("save")]
 
 
 class OfColumn(OneFormula):
@@ -180,10 +177,6 @@ class TotalOfSheets(OneFormula):
     def keys(self, p: Params) -> Sequence[Deed]:
         return put(p.cell, f"=${p.a}.{p.place_a}+${p.b}.{p.place_b}")
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        typed = f"=${p.a}.{p.place_a}+${p.b}.{p.place_b}"
-        return [call("set_cell_value", cell=p.cell, value=typed), call("save")]
-
     def result(self, p: Params) -> Value:
         return p.total  # type: ignore[no-any-return]
 
@@ -214,9 +207,6 @@ class FilledColumn(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(p.area), Action.type(self.formula(p, 2)), ALL_CELLS]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("fill_formula", range=p.area, formula=self.formula(p, 2)), call("save")]
 
 
 class LineTotals(FilledColumn):
@@ -304,10 +294,6 @@ class Invoice(SpreadsheetTask):
     def keys(self, p: Params) -> Sequence[Deed]:
         lines = [*go_to(p.area), Action.type("=B2*C2"), ALL_CELLS]
         return [*put("D1", p.title), *lines, *put(p.cell, f"=SUM({p.area})")]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        column = [[p.title], *([f"=B{row}*C{row}"] for row in range(2, p.last + 1)), [f"=SUM({p.area})"]]
-        return [call("set_range_values", range="D1", values=column), call("save")]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

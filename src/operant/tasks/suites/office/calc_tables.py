@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from operant.apps.libreoffice.calc import go_to, put
 from operant.tasks.draw import Draw
 from operant.tasks.office.workbook import Sheet, Value
-from operant.tasks.suites.office.office_task import Deed, button, window
-from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, call, goods, table
+from operant.tasks.suites.office.office_task import Deed
+from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, goods, table
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
@@ -40,9 +40,6 @@ class CorrectPrice(SpreadsheetTask):
     def keys(self, p: Params) -> Sequence[Deed]:
         return put(p.cell, str(p.price))
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("set_cell_value", cell=p.cell, value=p.price), call("save")]
-
 
 class AppendRow(SpreadsheetTask):
     id = "office/calc-append-row-v1"
@@ -62,10 +59,6 @@ class AppendRow(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(f"A{p.next}"), Action.type(f"{p.item}\t{p.price}\t{p.count}\n")]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        values = [[p.item, p.price, p.count]]
-        return [call("set_range_values", range=f"A{p.next}", values=values), call("save")]
 
 
 class DeleteRow(SpreadsheetTask):
@@ -87,9 +80,6 @@ class DeleteRow(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "-")]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("delete_rows", row=p.row), call("save")]
 
 
 class InsertRow(SpreadsheetTask):
@@ -117,11 +107,6 @@ class InsertRow(SpreadsheetTask):
         typed = [*put(f"A{p.row}", p.new), *go_to(f"B{p.row}"), Action.type(f"{p.price}\t{p.count}\n")]
         return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "+"), *typed]
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        values = [[p.new, p.price, p.count]]
-        filled = call("set_range_values", range=f"A{p.row}", values=values)
-        return [call("insert_rows", row=p.row), filled, call("save")]
-
 
 class ClearColumn(SpreadsheetTask):
     id = "office/calc-clear-column-v1"
@@ -141,9 +126,6 @@ class ClearColumn(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(p.area), Action.key("delete")]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("clear_range", range=p.area), call("save")]
 
 
 class CopyColumn(SpreadsheetTask):
@@ -168,9 +150,6 @@ class CopyColumn(SpreadsheetTask):
         # Escape ends the marching border of what was copied.
         copy, paste, quit = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("escape")
         return [*go_to(p.area), copy, *go_to("E1"), paste, quit]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("copy_range", source=p.area, target="E1"), call("save")]
 
 
 class Styled(SpreadsheetTask):
@@ -198,9 +177,6 @@ class BoldHeader(Styled):
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(p.area), Action.key("ctrl", "b")]
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("format_range", range=p.area, bold=True), call("save")]
-
 
 class ItalicItem(Styled):
     id = "office/calc-italic-item-v1"
@@ -218,9 +194,6 @@ class ItalicItem(Styled):
 
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(p.cells[0]), Action.key("ctrl", "i")]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("format_range", range=p.cells[0], italic=True), call("save")]
 
 
 class PercentFormat(Styled):
@@ -240,9 +213,6 @@ class PercentFormat(Styled):
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(p.area), Action.key("ctrl", "shift", "5")]
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("set_number_format", range=p.area, format="percent"), call("save")]
-
 
 class CenterItems(Styled):
     id = "office/calc-center-v1"
@@ -258,46 +228,6 @@ class CenterItems(Styled):
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*go_to(p.area), Action.key("ctrl", "e")]
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("format_range", range=p.area, align="center"), call("save")]
-
-
-class ReplaceAll(SpreadsheetTask):
-    id = "office/calc-replace-all-v1"
-    skill = "dialog"
-    family = "values"
-    difficulty = Difficulty.MEDIUM
-    headers = ("City", "Price", "Count")
-    instructions = (
-        "Replace {old} by {new} everywhere in {file}, and save the file.",
-        "In {file}, every {old} has to become {new}. Save the document.",
-    )
-
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        old, new, *others = draw.words(5, "cities")
-        rows = [[draw.choice(others), *row[1:]] for row in goods(draw)]
-        for index in draw.sample(range(len(rows)), 3):
-            rows[index][0] = old
-        return table(draw, rows, old=old, new=new)
-
-    def changed(self, sheet: Sheet, p: Params) -> Sheet:
-        rows = [[p.new if one == p.old else one for one in row] for row in p.rows]
-        return under(self.headers, rows, p.sheet)
-
-    def keys(self, p: Params) -> Sequence[Deed]:
-        return [
-            Action.key("ctrl", "h"),
-            window("Find & Replace"),
-            Action.type(p.old),
-            Action.key("alt", "p"),
-            Action.type(p.new),
-            button("Replace All"),
-            button("Close"),
-        ]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("find_and_replace", find=p.old, replacement=p.new), call("save")]
-
 
 TEMPLATES: tuple[type[Template], ...] = (
     CorrectPrice,
@@ -310,5 +240,4 @@ TEMPLATES: tuple[type[Template], ...] = (
     ItalicItem,
     PercentFormat,
     CenterItems,
-    ReplaceAll,
 )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from operant.tasks.draw import Draw
 from operant.tasks.office.presentation import Presentation, Slide
-from operant.tasks.suites.office.office_task import Deed, OfficeTask, button, file_names, window
+from operant.tasks.suites.office.office_task import Deed, OfficeTask, file_names
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
@@ -18,11 +18,6 @@ NEXT_SLIDE = Action.key("pagedown")
 #: Selects the title of the slide and begins to edit it.
 EDIT_TITLE = (Action.key("tab"), Action.key("f2"), Action.key("ctrl", "a"))
 LEAVE = Action.key("escape")
-
-
-def call(function: str, **arguments: object) -> Action:
-    """A call of one of Impress' functions."""
-    return Action.call(f"impress.{function}", arguments)
 
 
 class SlideTask(OfficeTask):
@@ -87,44 +82,5 @@ class ChangeTitle(SlideTask):
     def keys(self, p: Params) -> Sequence[Deed]:
         return [*self.there(p), *EDIT_TITLE, Action.type(p.new), LEAVE, LEAVE]
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("set_title", slide=p.number, text=p.new), call("save")]
 
-
-class ReplaceOnSlides(SlideTask):
-    id = "office/impress-replace-all-v1"
-    skill = "dialog"
-    family = "slides"
-    difficulty = Difficulty.MEDIUM
-    instructions = (
-        "Replace {old} by {name} on all slides of {file}, and save the file.",
-        "In {file}, every {old} has to become {name}. Save the presentation.",
-    )
-
-    def parameters(self, draw: Draw) -> Mapping[str, Any]:
-        p = super().parameters(draw)
-        old, new = draw.words(2, "surnames")
-        return {**p, "lines": [f"{line} {old}" for line in p["lines"]], "old": old, "name": new}
-
-    def after(self, p: Params) -> Presentation:
-        slides = self.before(p).slides
-        return Presentation.of(
-            *(one.changed(lines=tuple(line.replace(p.old, p.name) for line in one.lines)) for one in slides)
-        )
-
-    def keys(self, p: Params) -> Sequence[Deed]:
-        return [
-            Action.key("ctrl", "h"),
-            window("Find & Replace"),
-            Action.type(p.old),
-            Action.key("alt", "p"),
-            Action.type(p.name),
-            button("Replace All"),
-            button("Close"),
-        ]
-
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [call("find_and_replace", find=p.old, replacement=p.name), call("save")]
-
-
-TEMPLATES: tuple[type[Template], ...] = (ChangeTitle, ReplaceOnSlides)
+TEMPLATES: tuple[type[Template], ...] = (ChangeTitle,)

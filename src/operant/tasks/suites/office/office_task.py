@@ -1,7 +1,7 @@
-"""What the tasks of office applications share: a document that is open, what it says afterwards, and two oracles.
+"""What the tasks of office applications share: a document that is open, what it says afterwards, and the oracle.
 
-Both oracles are scripts: keys in one, calls in the other. A document tells too little of itself while it is edited for an
-oracle that decides by what it sees (where the cursor is, what was changed and not saved).
+The oracle is a script of keys. A document tells too little of itself while it is edited for an oracle that decides by
+what it sees (where the cursor is, what was changed and not saved).
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from operant.tasks.criteria import AllOf, Criterion, WindowTitle
+from operant.tasks.criteria import AllOf, Criterion
 from operant.tasks.draw import Draw
 from operant.tasks.office.office_file import Document, OfficeFile, OpenOfficeFile, WriteOfficeFile
 from operant.tasks.oracle import Oracle
-from operant.tasks.script import Script, ScriptStep, WidgetSelector
+from operant.tasks.script import Script, ScriptStep
 from operant.tasks.setup import SetupStep
 from operant.tasks.template import Params, Template
 from operant.types import Action
 
-__all__ = ["SAVE", "Deed", "OfficeTask", "button", "file_names", "until", "window"]
+__all__ = ["SAVE", "Deed", "OfficeTask", "file_names", "until"]
 
 #: One step of an oracle.
 Deed = Action | ScriptStep
@@ -45,10 +45,6 @@ class OfficeTask(Template):
     def keys(self, p: Params) -> Sequence[Deed]:
         """How it is done with the keyboard, up to the saving."""
 
-    @abstractmethod
-    def calls(self, p: Params) -> Sequence[Action]:
-        """How it is done by calls, the saving included."""
-
     def others(self, p: Params) -> Mapping[str, Document]:
         """Documents that lie around and must stay as they are."""
         return {}
@@ -65,9 +61,6 @@ class OfficeTask(Template):
     def oracle(self, p: Params) -> Oracle | None:
         return _script([*self.keys(p), SAVE, until(self.success(p))])
 
-    def api_oracle(self, p: Params) -> Oracle | None:
-        return _script([*self.calls(p), until(self.success(p))])
-
 
 def _script(deeds: Iterable[Deed]) -> Script:
     return Script([one if isinstance(one, ScriptStep) else ScriptStep(one) for one in deeds])
@@ -76,16 +69,6 @@ def _script(deeds: Iterable[Deed]) -> Script:
 def until(criterion: Criterion) -> ScriptStep:
     """Wait for it."""
     return ScriptStep(MOMENT, until=criterion)
-
-
-def window(title: str) -> ScriptStep:
-    """Wait for a window of that title."""
-    return until(WindowTitle(title=title))
-
-
-def button(name: str) -> ScriptStep:
-    """Click a button of the focused window."""
-    return ScriptStep(WidgetSelector(role="push button", name=name))
 
 
 def file_names(draw: Draw, count: int, extension: str) -> list[str]:

@@ -10,9 +10,9 @@ from operant.tasks.draw import Draw
 from operant.tasks.office.workbook import Sheet, Value, Workbook
 from operant.tasks.suites.office.office_task import OfficeTask, file_names
 from operant.tasks.template import Params
-from operant.types import Action, Difficulty
+from operant.types import Difficulty
 
-__all__ = ["GOODS", "SpreadsheetTask", "call", "goods", "table"]
+__all__ = ["GOODS", "SpreadsheetTask", "goods", "table"]
 
 WINDOW = (1080, 680)
 SHEETS = ("Sales", "Stock", "Orders", "Plan")
@@ -65,8 +65,3 @@ def goods(draw: Draw, counts: Sequence[int] = (5, 6, 7, 8)) -> list[list[Value]]
         [item.capitalize(), price, draw.choice(range(2, 60))]
         for item, price in zip(items, prices, strict=True)
     ]
-
-
-def call(function: str, **arguments: object) -> Action:
-    """A call of one of Calc's functions."""
-    return Action.call(f"calc.{function}", arguments)
