@@ -68,7 +68,6 @@ QUARANTINE = {
     "openpyxl": {"tasks"},
     "docx": {"tasks"},
     "pptx": {"tasks"},
-    "odf": {"tasks"},
     "fastapi": {"service"},
     "starlette": {"service", "mcp"},
     "uvicorn": {"service", "mcp"},

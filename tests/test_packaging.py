@@ -64,7 +64,6 @@ def test_a_missing_package_names_the_extra_that_brings_it() -> None:
         "multipart": "python-multipart",
         "docx": "python-docx",
         "pptx": "python-pptx",
-        "odf": "odfpy",
     }
     for module, extra in EXTRAS.items():
         assert canonicalize_name(imported_as.get(module, module)) in brought[extra]

@@ -35,7 +35,6 @@ EXTRAS: dict[str, str] = {
     "openpyxl": "office",
     "docx": "office",
     "pptx": "office",
-    "odf": "office",
 }
 
 
