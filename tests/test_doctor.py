@@ -415,8 +415,9 @@ def test_an_unknown_row_is_answered_with_the_nearest(capsys: pytest.CaptureFixtu
 
 
 def test_what_the_doctor_asks_for_is_what_set_up_installs() -> None:
-    listed = (Path(__file__).parents[1] / "requirements" / "apt.txt").read_text(encoding="utf-8")
-    installed = {line.partition("#")[0].strip() for line in listed.splitlines()} - {""}
+    lists = [Path(__file__).parents[1] / "requirements" / name for name in ("apt.txt", "apt-office.txt")]
+    lines = [line for one in lists for line in one.read_text(encoding="utf-8").splitlines()]
+    installed = {line.partition("#")[0].strip() for line in lines} - {""}
     machine = Invented(programs={"apt-get"}, paths=set(), answers={"python3": CommandResult(1, "")})
     fixes = " ".join(check.fix or "" for check in examine(machine))
     asked = set(re.findall(r"apt-get install -y (\S+)", fixes))

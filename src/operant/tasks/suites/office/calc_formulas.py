@@ -245,7 +245,7 @@ class FixedRate(FilledColumn):
         return values[1] * p.rate  # type: ignore[no-any-return]
 
 
-class Judged(FilledColumn):
+class LowOrHigh(FilledColumn):
     id = "office/calc-if-v1"
     instructions = (
         "In {file}, each cell of {area} should say low if the price of its row is below {limit} and high otherwise, by a "
@@ -305,6 +305,6 @@ TEMPLATES: tuple[type[Template], ...] = (
     TotalOfSheets,
     LineTotals,
     FixedRate,
-    Judged,
+    LowOrHigh,
     Invoice,
 )
