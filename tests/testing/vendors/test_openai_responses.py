@@ -88,8 +88,8 @@ def test_an_action_that_the_dialect_lacks_is_said_in_others(server: VendorServer
     talk.ask()
     talk.hand_back()
     talk.ask()
-    assert [action["type"] for action in talk.call()["actions"]] == ["double_click", "click"]
-    assert talk.conversation.protocol.differences == {"triple click as double click and click"}
+    assert [action["type"] for action in talk.call()["actions"]] == ["click", "keypress", "keypress"]
+    assert talk.conversation.protocol.differences == {"triple click as click, Home, Shift+End"}
 
 
 def test_keys_models_and_options(server: VendorServer) -> None:

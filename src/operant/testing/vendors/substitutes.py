@@ -58,8 +58,10 @@ def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
         yield "click with modifiers as key down, click, key up", held
     single = replace(action, clicks=1)
     if action.clicks == 3:
+        # Clicks of several turns are too far apart to be one triple click.
+        line = [single, Action.key("home"), Action.key("shift", "end")]
+        yield "triple click as click, Home, Shift+End", line
         yield "triple click as double click and click", [replace(action, clicks=2), single]
-        yield "triple click as three clicks", [single] * 3
     if action.clicks == 2:
         yield "double click as two clicks", [single] * 2
     if action.button is Button.RIGHT:
