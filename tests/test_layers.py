@@ -28,6 +28,7 @@ LAYERS = (
     "tasks",
     "envs",
     "agents",
+    "building",
     "rollout",
     "learn",
     "evaluation",

@@ -179,6 +179,8 @@ class Function:
     result: str
     """The annotation of what it returns."""
     time_limit_s: float = 10.0
+    module: str = ""
+    """The module inside a desktop that holds it, where that is not the application's own."""
 
     @property
     def full_name(self) -> str:

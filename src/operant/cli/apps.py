@@ -154,6 +154,19 @@ def api(
         typer.echo("    " + (one.doc if name else one.doc.partition("\n")[0]).replace("\n", "\n    "))
 
 
+@app.command("discover")
+def discover_app(
+    name: Annotated[str, typer.Argument(help="A name of `operant apps list`, or module:APP.")],
+    as_json: Json = False,
+) -> None:
+    """Show what an application offers to programs: D-Bus, GTK's actions, UNO services, command line."""
+    from operant.apps import load_app
+    from operant.building.discovery import discover
+
+    found = discover(load_app(name))
+    typer.echo(json.dumps(found.as_json(), indent=2) if as_json else found.text())
+
+
 def _check(command: list[str], timeout: float, network: bool) -> AppCheck:
     """Check an application by its name, or any command."""
     from operant.apps import app_names, load_app

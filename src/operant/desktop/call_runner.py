@@ -48,7 +48,7 @@ class CallRunner:
         self._number += 1
         request = {
             "number": self._number,
-            "api": function.api,
+            "module": function.module or f"api.{function.api}",
             "function": function.name,
             "arguments": dict(arguments),
         }

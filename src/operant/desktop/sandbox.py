@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.calls.catalog import find_function
+from operant.calls.declaration import Function
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop import launch as launching
 from operant.desktop.accessibility import Accessibility, read_caret, read_tree, takes_text
@@ -280,7 +281,16 @@ class SandboxDesktop:
     def _call(self, seat: Seat, action: Action) -> StepResult:
         """Have a function called inside the episode; what it does to the screen settles as after a click."""
         function = find_function(action.function)
-        arguments = function.bind(action.args, action.kwargs)
+        return self._carry_out(seat, function, function.bind(action.args, action.kwargs))
+
+    def call(self, function: Function, arguments: Mapping[str, object]) -> str:
+        """What a function answers that need not be in the catalog; it runs as any call does."""
+        with self._use():
+            bound = function.bind((), tuple(arguments.items()))
+            self.last_step = self._carry_out(self._open(), function, bound)
+            return self.last_step.text
+
+    def _carry_out(self, seat: Seat, function: Function, arguments: Mapping[str, object]) -> StepResult:
         if self._calls is None:
             self._calls = CallRunner(self._running_episode(), launching.call_runner_argv(self.config))
         seat.display.forget_damage()
