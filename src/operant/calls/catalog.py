@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from operant.calls.admitted import admitted_code, admitted_functions
 from operant.calls.declaration import Api, Function, nearest
 from operant.calls.reading import read_api
 from operant.errors import UnknownFunction
@@ -77,7 +78,7 @@ def find_function(name: str) -> Function:
     """
     known = canonical_name(name)
     if known is not None:
-        return _by_name()[known]
+        return _by_name().get(known) or _admitted()[known][1]
     shown = name if len(name) <= 60 else name[:57] + "..."
     api = name.partition(".")[0]
     if api in built_in_apis():
@@ -95,10 +96,21 @@ def canonical_name(name: str) -> str | None:
     if len(name) > MAX_NAME:
         return None
     name = ALIASES.get(name, name)
-    for form in (name, name[:1].lower() + name[1:]):
+    forms = (name, name[:1].lower() + name[1:])
+    for form in forms:
         if form in _by_name():
             return form
-    return None
+    admitted = _admitted()  # read from the disk, so only where it is needed
+    return next((form for form in forms if form in admitted), None)
+
+
+def _admitted() -> Mapping[str, tuple[str, Function]]:
+    """The class of the windows and the function of each that was admitted; none hides one that is built in."""
+    return {
+        one.full_name: (one.wm_class, one.function)
+        for one in admitted_functions()
+        if one.function is not None and one.full_name not in _by_name()
+    }
 
 
 def functions_of(names: Iterable[str]) -> tuple[Function, ...]:
@@ -112,13 +124,18 @@ def offered_functions(
     if mode == "gui":
         return ()
     if everything:
-        return functions_of(built_in_apis())
+        return (*functions_of(built_in_apis()), *(function for _, function in _admitted().values()))
     owned = [
         name
         for name, api in built_in_apis().items()
         if focused_class and api.wm_class.lower() == focused_class.lower() and name not in ALWAYS
     ]
-    return functions_of([*owned, *ALWAYS])
+    written = [
+        function
+        for wm_class, function in _admitted().values()
+        if function.api in ALWAYS or (focused_class and wm_class.lower() == focused_class.lower())
+    ]
+    return (*functions_of(owned), *written, *functions_of(ALWAYS))
 
 
 def function_lines(functions: Iterable[Function]) -> str:
@@ -127,12 +144,16 @@ def function_lines(functions: Iterable[Function]) -> str:
     return "\n".join(["Functions that you can call:", *lines]) if lines else ""
 
 
-@functools.cache
-def packed_code() -> bytes:
-    """What runs inside a desktop, as one archive that Python runs."""
+def packed_code(more: Mapping[str, bytes] | None = None) -> bytes:
+    """What runs inside a desktop, as one archive that Python runs: with the admitted functions, or with ``more``."""
+    return _packed(tuple(sorted((admitted_code() if more is None else more).items())))
+
+
+@functools.lru_cache(maxsize=4)
+def _packed(more: tuple[tuple[str, bytes], ...]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for path, content in sorted(_sources(code_place(), "")):
+        for path, content in [*sorted(_sources(code_place(), "")), *more]:
             archive.writestr(zipfile.ZipInfo(path), content)
     return packed.getvalue()
 

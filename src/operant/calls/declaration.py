@@ -73,6 +73,10 @@ class ValueType:
                 TEXT.check(key, f"a key of {where}", budget, depth - 1)
                 (self.item or ANYTHING).check(one, f"{where}[{quoted(key)}]", budget, depth - 1)
 
+    def check_alone(self, value: object, where: str) -> None:
+        """The same for a value that is not one of several."""
+        self.check(value, where, _Budget())
+
     def _fits(self, value: object) -> bool:
         match self.kind:
             case "text":

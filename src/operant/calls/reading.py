@@ -15,7 +15,7 @@ from typing import Any
 from operant.calls.declaration import REQUIRED, Api, Function, Kind, Parameter, ValueType
 from operant.errors import ConfigError
 
-__all__ = ["read_api"]
+__all__ = ["read_api", "read_type"]
 
 TIME_LIMIT_S = 10.0
 _SIMPLE: dict[str, Kind] = {
@@ -73,22 +73,23 @@ def _function(api: str, node: ast.FunctionDef, time_limit_s: float) -> Function:
     for one, default in zip(given.args, defaults, strict=True):
         if one.annotation is None:
             raise ConfigError(f"{place}: {one.arg} has no type")
-        parameters.append(Parameter(one.arg, _type(place, one.annotation), default))
+        parameters.append(Parameter(one.arg, read_type(place, one.annotation), default))
     return Function(api, node.name, tuple(parameters), doc, ast.unparse(node.returns), time_limit_s)
 
 
-def _type(place: str, node: ast.expr) -> ValueType:
+def read_type(place: str, node: ast.expr) -> ValueType:
+    """The type that an annotation says; ``ConfigError`` for one that no argument can have."""
     written = ast.unparse(node)
     match node:
         case ast.Name(id=simple) if simple in _SIMPLE:
             return ValueType(_SIMPLE[simple], written=written)
         case ast.BinOp(left=left, op=ast.BitOr(), right=ast.Constant(value=None)):
-            inner = _type(place, left)
+            inner = read_type(place, left)
             return ValueType(inner.kind, inner.item, inner.choices, optional=True, written=written)
         case ast.Subscript(value=ast.Name(id="list"), slice=item):
-            return ValueType("list", _type(place, item), written=written)
+            return ValueType("list", read_type(place, item), written=written)
         case ast.Subscript(value=ast.Name(id="dict"), slice=ast.Tuple(elts=[ast.Name(id="str"), item])):
-            return ValueType("record", _type(place, item), written=written)
+            return ValueType("record", read_type(place, item), written=written)
         case ast.Subscript(value=ast.Name(id="Literal"), slice=ast.Tuple(elts=items)):
             choices = tuple(_literal(place, one) for one in items)
             return ValueType("choice", choices=choices, written=written)

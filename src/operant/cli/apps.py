@@ -167,6 +167,111 @@ def discover_app(
     typer.echo(json.dumps(found.as_json(), indent=2) if as_json else found.text())
 
 
+@app.command("build")
+def build_functions(
+    name: Annotated[str, typer.Argument(help="A name of `operant apps list`, or module:APP.")],
+    tasks: Annotated[
+        Path,
+        typer.Option(
+            help="What agents have to do: a .yaml or .json file of tasks, or a text file with one task a line.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ],
+    model: Annotated[
+        str, typer.Option(metavar="AGENT", help="The model: chat:MODEL, or a YAML file of one.")
+    ],
+    rounds: Annotated[int, typer.Option(min=1, max=10, help="Replies for one function.")] = 3,
+    functions: Annotated[int, typer.Option(min=1, max=20, help="At most so many functions.")] = 8,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0.0, help="US dollars; needs a price.", show_default="no limit")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens in and out.")] = 500_000,
+    prices: Annotated[
+        Path | None, typer.Option(help="A YAML file of prices.", exists=True, show_default="list prices")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Have a model write functions that tasks need; keep those that pass every check.
+
+    Code of the model runs only inside fresh desktops without a network. Exit code 0 if a function was admitted, else 1.
+    """
+    import hashlib
+
+    from operant.apps import load_app
+    from operant.building.builder import Bounds, build
+    from operant.building.discovery import discover
+    from operant.building.models import example_tasks, text_model
+
+    known, wanted = load_app(name), example_tasks(tasks)
+    asked = text_model(model, prices, bounded=max_cost is not None)
+    try:
+        asked.preflight()
+        typer.echo(f"looking at what {name} offers", err=True)
+        report = build(
+            known,
+            asked,
+            wanted,
+            offer=discover(known).text(),
+            bounds=Bounds(rounds, functions, max_cost, max_tokens),
+            origin={
+                "model": model,
+                "tasks": tasks.name,
+                "tasks_sha256": hashlib.sha256(tasks.read_bytes()).hexdigest(),
+            },
+            tell=lambda line: typer.echo(line, err=True),
+        )
+    finally:
+        asked.close()
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=2))
+    else:
+        for one in report.functions:
+            typer.echo(f"{one.name}: {one.place if one.admitted else 'not admitted'}")
+            for problem in one.problems:
+                typer.echo(f"    {problem}")
+        typer.echo(f"{report.usage}{'; stopped: ' + report.stopped if report.stopped else ''}")
+    raise typer.Exit(0 if any(one.admitted for one in report.functions) else 1)
+
+
+@app.command()
+def built(as_json: Json = False) -> None:
+    """List the functions that models wrote and that were admitted, revoked ones too."""
+    from operant.calls.admitted import stored_functions
+
+    rows = [
+        {
+            "name": one.full_name,
+            "state": one.state,
+            "signature": one.function.signature if one.function else None,
+            "model": (one.provenance or {}).get("model"),
+            "place": str(one.place),
+        }
+        for one in stored_functions()
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        typer.echo(f"{row['state']:<10} {row['signature'] or row['name']}  ({row['model']})")
+    if not rows:
+        typer.echo("no function was admitted yet", err=True)
+
+
+@app.command("revoke")
+def revoke_function(
+    name: Annotated[
+        str, typer.Argument(help="A function of `operant apps built`, such as mousepad.count_words.")
+    ],
+    reason: Annotated[str, typer.Option(help="Kept with the function.", show_default=False)] = "",
+) -> None:
+    """Load an admitted function no more. Its files stay with the reason."""
+    from operant.calls.admitted import revoke
+
+    done = revoke(name, reason)
+    typer.echo(f"revoked {done.full_name}: {done.place}")
+
+
 def _check(command: list[str], timeout: float, network: bool) -> AppCheck:
     """Check an application by its name, or any command."""
     from operant.apps import app_names, load_app

@@ -82,8 +82,8 @@ class Supervised:
 _forker = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operant-forker")
 
 
-def start_supervisor(config: DesktopConfig) -> Supervised:
-    """Start one, or say what this machine lacks."""
+def start_supervisor(config: DesktopConfig, functions: Mapping[str, bytes] | None = None) -> Supervised:
+    """Start one, or say what this machine lacks. ``functions``: see ``packed_code``."""
     check_machine(config)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     owner = os.pidfd_open(os.getpid())
@@ -93,7 +93,7 @@ def start_supervisor(config: DesktopConfig) -> Supervised:
     try:
         if base is None:
             argv = [
-                *sandbox_argv(config, handed),
+                *sandbox_argv(config, handed, functions),
                 python_inside()[0],
                 *_ALONE,
                 f"{_INSIDE}/supervisor.py",
@@ -203,7 +203,9 @@ def python_inside() -> tuple[str, Path | None]:
     return str(executable), Path(sys.base_prefix).resolve()
 
 
-def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
+def sandbox_argv(
+    config: DesktopConfig, handed: list[int], functions: Mapping[str, bytes] | None = None
+) -> list[str]:
     """Bubblewrap's arguments. Files that it is to show go into memory and onto the list of descriptors."""
 
     def shown(content: bytes, path: str) -> list[str]:
@@ -256,7 +258,7 @@ def sandbox_argv(config: DesktopConfig, handed: list[int]) -> list[str]:
     files = resources.files("operant.desktop.files")
     for name in ("bus.conf", "openbox.xml"):
         argv += shown((files / name).read_bytes(), f"{_PUBLIC}/{name}")
-    argv += shown(packed_code(), _CALLS)
+    argv += shown(packed_code(functions), _CALLS)
     code = resources.files("operant.desktop.inside")
     for name in (
         "supervisor.py",

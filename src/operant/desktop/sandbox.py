@@ -82,7 +82,10 @@ class SandboxDesktop:
 
     capabilities = ALL
 
-    def __init__(self, config: DesktopConfig | None = None) -> None:
+    def __init__(
+        self, config: DesktopConfig | None = None, *, functions: Mapping[str, bytes] | None = None
+    ) -> None:
+        """``functions`` has files of functions to try, in place of those that were admitted."""
         self.config = config or DesktopConfig()
         self.size: Size = self.config.size
         self.monitors: tuple[Monitor, ...] = self.config.regions
@@ -98,7 +101,7 @@ class SandboxDesktop:
         self._accessibility: Accessibility | None = None
         self._calls: CallRunner | None = None
         self._shell_starts = False  # the shell has been started and is not drawn yet
-        self._supervised = launching.start_supervisor(self.config)
+        self._supervised = launching.start_supervisor(self.config, functions)
         self._supervisor = Channel(self._supervised.control, "the supervisor")
         self._finalizer = weakref.finalize(self, self._supervised.stop)
         try:

@@ -6,6 +6,7 @@ which is never the agent's failure. What the vendor wants to hear and how is the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from operant.agents.base import Agent, Decision, TaskView, Usage
@@ -70,6 +71,24 @@ class HostedAgent(Agent):
         self._tell(observation, shown, seen)
         reply, requests = self._ask()
         return self._decide(reply, self._priced(replace(reply.usage, requests=requests)))
+
+    @property
+    def converses(self) -> bool:
+        """Whether it answers plain text."""
+        return self._dialogue.converses
+
+    def converse(self, system: str, turns: Sequence[str]) -> tuple[ModelReply, Usage]:
+        """What the model says to plain text, and what that used; no episode is played."""
+        try:
+            reply, requests = ask(
+                lambda timeout_s: self._dialogue.converse(system, turns, timeout_s),
+                timeout_s=self.settings.timeout_s,
+                retries=self.settings.max_retries,
+                mend=self._dialogue.mend,
+            )
+        except Failure as failure:
+            raise failure.typed(self._where, self._scrub) from failure
+        return reply, self._priced(replace(reply.usage, requests=requests))
 
     def close(self) -> None:
         self._dialogue.close()

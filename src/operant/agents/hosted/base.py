@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from operant.actions.frames import UNLIMITED, Limits
 from operant.agents.base import Usage
+from operant.errors import NotSupported
 from operant.types import Action, ActionResult, Point, Size, Window
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ class Dialogue(ABC):
     """How the model calls functions: not at all, in its dialect's words, or by a tool for each of them."""
     most_functions: int = 120
     """How many functions may be declared as tools. Vendors refuse more, and models choose worse from many."""
+    converses: bool = False
+    """Whether it answers plain text (``converse``)."""
     url_variables: tuple[str, ...] = ()
     """Environment variables that name another server than the vendor's."""
 
@@ -138,6 +141,13 @@ class Dialogue(ABC):
     @abstractmethod
     def look_up(self, timeout_s: float) -> None:
         """A request that costs nothing and shows that server, key and model are there; ``Failure`` if not."""
+
+    def converse(self, system: str, turns: Sequence[str], timeout_s: float) -> ModelReply:
+        """Answer plain text: the user's turns and the model's own, in turn; no screen and no tools."""
+        raise NotSupported(
+            f"models of {self.settings.vendor} are not asked for plain text yet",
+            hint="chat:MODEL with base_url speaks to any server with Chat Completions",
+        )
 
     def mend(self, failure: Failure) -> bool:
         """Change the conversation so that the same request may pass; whether that was possible."""

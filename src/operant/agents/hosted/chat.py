@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import openai
@@ -51,6 +51,7 @@ class ChatDialogue(Dialogue):
     key_variables = ("OPENAI_API_KEY",)
     url_variables = ("OPENAI_BASE_URL",)
     needs_key = False
+    converses = True
 
     def __init__(self, settings: HostedSettings, key: str) -> None:
         super().__init__(settings, key)
@@ -124,6 +125,19 @@ class ChatDialogue(Dialogue):
             body["tools"] = tools
         if self._dialect.stop:
             body["stop"] = list(self._dialect.stop)
+        return self._post(body, timeout_s, self._read)
+
+    def converse(self, system: str, turns: Sequence[str], timeout_s: float) -> ModelReply:
+        messages = [{"role": "system", "content": system}]
+        messages += [
+            {"role": "assistant" if number % 2 else "user", "content": text}
+            for number, text in enumerate(turns)
+        ]
+        return self._post({"messages": messages, self._length: self.settings.max_tokens}, timeout_s, _plain)
+
+    def _post(
+        self, body: dict[str, Any], timeout_s: float, read: Callable[[dict[str, Any]], ModelReply]
+    ) -> ModelReply:
         if self.settings.temperature is not None:
             body["temperature"] = self.settings.temperature
         if self.settings.effort is not None:
@@ -132,7 +146,7 @@ class ChatDialogue(Dialogue):
             with self._client.chat.completions.with_streaming_response.create(
                 model=self.settings.model, messages=[], extra_body=body, timeout=timeout_s
             ) as response:
-                return self._read(read_reply(response.iter_bytes(), timeout_s))
+                return read(read_reply(response.iter_bytes(), timeout_s))
         except openai.APIError as error:
             failure = sdk_failure(error)
             if failure.status in (400, 413) and TOO_LONG.search(failure.message):
@@ -153,10 +167,7 @@ class ChatDialogue(Dialogue):
         ]
 
     def _read(self, reply: dict[str, Any]) -> ModelReply:
-        choices = reply.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-            raise Failure(UNREADABLE, "the reply holds no message")
+        choice = _choice(reply)
         message, usage = choice["message"], _usage(reply.get("usage"))
         said = message.get("content")
         text = said if isinstance(said, str) else ""
@@ -233,6 +244,25 @@ class ChatDialogue(Dialogue):
 
     def close(self) -> None:
         self._client.close()
+
+
+def _choice(reply: dict[str, Any]) -> dict[str, Any]:
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        raise Failure(UNREADABLE, "the reply holds no message")
+    return choice
+
+
+def _plain(reply: dict[str, Any]) -> ModelReply:
+    """A reply of plain text, without thinking."""
+    choice = _choice(reply)
+    message, end = choice["message"], ENDS.get(str(choice.get("finish_reason")), "")
+    said = message.get("content")
+    text = without_thinking(said if isinstance(said, str) else "")
+    return ModelReply(
+        text=text, end="refusal" if message.get("refusal") else end, usage=_usage(reply.get("usage"))
+    )
 
 
 def _with_identity(call: dict[str, Any], number: int) -> dict[str, Any]:
