@@ -35,14 +35,17 @@ __all__ = [
 BUILT_IN = (
     "archives",
     "atril",
+    "calc",
     "clipboard",
     "files",
     "galculator",
+    "impress",
     "mousepad",
     "settings",
     "terminal",
     "viewnior",
     "windows",
+    "writer",
 )
 #: Offered whatever has the focus.
 ALWAYS = ("windows", "files", "clipboard")

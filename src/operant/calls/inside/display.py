@@ -103,6 +103,10 @@ class XDisplay:
             )
         return found
 
+    def owner(self, window: int) -> int:
+        """The window that a dialog belongs to; 0 if it names none."""
+        return (self._words(window, "WM_TRANSIENT_FOR") or [0])[0]
+
     def has_icons(self) -> bool:
         """Whether a window with the icons of the desktop lies behind all others."""
         kind = self.atom("_NET_WM_WINDOW_TYPE_DESKTOP")

@@ -23,6 +23,8 @@ _REGISTRY = (
     ("/org.openoffice.Setup/Product", "WhatsNew", "false"),
     ("/org.openoffice.Office.Recovery/AutoSave", "Enabled", "false"),
     ("/org.openoffice.Office.Impress/Misc/NewDoc", "AutoPilot", "false"),
+    # A pipe inside the desktop, by which calls reach the instance that is seen (operant.calls).
+    ("/org.openoffice.Setup/Office", "ooSetupConnectionURL", "pipe,name=operant;urp;"),
     (
         "/org.openoffice.Office.Jobs/Jobs/org.openoffice.Office.Jobs:Job['UpdateCheck']/Arguments",
         "AutoCheckEnabled",
