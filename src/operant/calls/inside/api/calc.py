@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import programs
 from office import charts, documents, looks
@@ -920,30 +921,30 @@ def set_zoom_level(percent: int, document: str | None = None) -> str:
 # Inside.
 
 
-def _span(first, last):
+def _span(first: int, last: int) -> Iterator[int]:
     """Numbers with both ends; `range` is a parameter of most functions here."""
     while first <= last:
         yield first
         first += 1
 
 
-def _goal(model, target, sheet):
+def _goal(model: Any, target: str, sheet: str | None) -> Any:
     """A cell that may be on another sheet than the source."""
     return one_cell(model, target, None if "!" in target or "." in target else sheet)
 
 
-def _errors(said):
+def _errors(said: list[str]) -> str:
     return "; %d cells with errors, such as %s" % (len(said), said[0]) if said else ""
 
 
-def _shows(sheet, x, y, found, value):
+def _shows(sheet: Any, x: int, y: int, found: object, value: str) -> bool:
     """Whether a cell shows a text; errors such as #N/A have no value."""
     if found is None:
         return sheet.getCellByPosition(x, y).getString() in (value, "#" + value)
     return str(found) == value
 
 
-def _selection(model):
+def _selection(model: Any) -> str | None:
     chosen = model.getCurrentSelection()
     if chosen is None or not hasattr(chosen, "getRangeAddress"):
         return None
@@ -951,7 +952,7 @@ def _selection(model):
     return str(Area(None, one.StartColumn, one.StartRow, one.EndColumn, one.EndRow))
 
 
-def _rows(model, row, count, sheet):
+def _rows(model: Any, row: int, count: int, sheet: str | None) -> Any:
     if row < 1 or not 1 <= count <= 10_000:
         raise Refused("rows are counted from 1, and from 1 to 10000 are changed at once")
     place = area(model, "%d:%d" % (row, row + count - 1), sheet)
@@ -959,7 +960,7 @@ def _rows(model, row, count, sheet):
     return place
 
 
-def _columns(model, column, count, sheet):
+def _columns(model: Any, column: str, count: int, sheet: str | None) -> Any:
     if not 1 <= count <= 1000:
         raise Refused("from 1 to 1000 columns are changed at once")
     place = columns_of(model, column, sheet)
@@ -967,14 +968,14 @@ def _columns(model, column, count, sheet):
     return place
 
 
-def _check_new_name(sheets, name):
+def _check_new_name(sheets: Any, name: str) -> None:
     if not name.strip() or len(name) > 31 or any(one in name for one in "[]*?:/\\"):
         raise Refused("a sheet's name has from 1 to 31 characters, none of []*?:/\\")
     if sheets.hasByName(name):
         raise Refused("there is a sheet %r already" % name)
 
 
-def _position(sheets, position, last):
+def _position(sheets: Any, position: int | None, last: int) -> int:
     if position is None:
         return last - 1
     if not 1 <= position <= last:

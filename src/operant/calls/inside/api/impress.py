@@ -7,7 +7,7 @@ boxes on them are counted from 1; get_slide lists the boxes. Nothing is saved be
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Any, Literal
 
 import programs
 from office import connection, documents, looks, options, pictures
@@ -119,7 +119,7 @@ def get_info(document: str | None = None) -> dict[str, object]:
 def get_slide_count(document: str | None = None) -> int:
     """Count the slides."""
     with reading(IMPRESS, document) as model:
-        return model.getDrawPages().getCount()
+        return int(model.getDrawPages().getCount())
 
 
 def get_slide(slide: int | None = None, document: str | None = None) -> dict[str, object]:
@@ -587,25 +587,25 @@ def configure_display_settings(
 # Inside.
 
 
-def _title(slide):
+def _title(slide: Any) -> str:
     for one in boxes_of(slide):
         if kind_of(one) == "title" and not one.IsEmptyPresentationObject:
-            return one.getString()
+            return str(one.getString())
     return ""
 
 
-def _masters(model):
+def _masters(model: Any) -> list[Any]:
     pages = model.getMasterPages()
     return [pages.getByIndex(i) for i in range(pages.getCount())]
 
 
-def _place(box, left_mm, top_mm, width_mm, height_mm):
+def _place(box: Any, left_mm: float, top_mm: float, width_mm: float, height_mm: float) -> None:
     box.setPosition(point(left_mm, top_mm))
     width, height = looks.hundredths(width_mm, "a width", 1), looks.hundredths(height_mm, "a height", 1)
     box.setSize(struct("awt.Size", Width=width, Height=height))
 
 
-def _move(model, slide, position):
+def _move(model: Any, slide: int, position: int) -> None:
     """LibreOffice moves slides only by a command for the slide that is shown."""
     view = model.getCurrentController()
     shown = view.getCurrentPage()

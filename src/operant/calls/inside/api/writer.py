@@ -6,7 +6,7 @@ counted from 1, without those inside tables. Nothing is saved before `save`.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from office import documents, looks, pictures
 from office.connection import enum, struct
@@ -671,7 +671,7 @@ def set_page_layout(
 # Inside.
 
 
-def _cursor(model, place):
+def _cursor(model: Any, place: str) -> Any:
     """Where text goes in."""
     body = model.getText()
     if place == "cursor":
@@ -680,7 +680,7 @@ def _cursor(model, place):
     return body.createTextCursorByRange(body.getEnd() if place == "end" else body.getStart())
 
 
-def _cell_value(value):
+def _cell_value(value: object) -> str | float:
     if value is None:
         return ""
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
