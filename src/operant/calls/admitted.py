@@ -18,7 +18,6 @@ from typing import Any, Literal
 from operant.atomic_files import replacing, write_atomically
 from operant.calls.declaration import Function, nearest
 from operant.calls.reading import read_api
-from operant.config.places import place
 from operant.errors import ConfigError, UnknownFunction
 
 __all__ = [
@@ -75,7 +74,7 @@ def store(
     wm_class: str = "",
 ) -> Path:
     """Keep a function that was admitted; one of the same name is replaced."""
-    where = place("apis") / api / name
+    where = _root() / api / name
     about = {"sha256": _digest(code), "wm_class": wm_class, **evidence}
     with replacing(where) as new:
         new.mkdir(parents=True)
@@ -87,7 +86,7 @@ def store(
 
 def stored_functions() -> list[AdmittedFunction]:
     """Every function of the store, revoked ones too."""
-    found = sorted(one.parent for one in place("apis").glob(f"*/*/{CODE}"))
+    found = sorted(one.parent for one in _root().glob(f"*/*/{CODE}"))
     return [_read(one) for one in found if not one.name.startswith(".")]
 
 
@@ -151,3 +150,10 @@ def _read(where: Path) -> AdmittedFunction:
 
 def _digest(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
+
+
+def _root() -> Path:
+    # Formats of actions import this module, and settings are heavy.
+    from operant.config.places import data_dir
+
+    return data_dir(checked=False) / "apis"

@@ -16,9 +16,12 @@ __all__ = ["VARIABLE", "data_dir", "place"]
 VARIABLE = "OPERANT_DATA_DIR"
 
 
-def data_dir() -> Path:
-    """The directory of everything; ``operant serve --data-dir`` names another for its service."""
-    if chosen := read_environment().get(VARIABLE):
+def data_dir(*, checked: bool = True) -> Path:
+    """The directory of everything; ``operant serve --data-dir`` names another for its service.
+
+    ``checked`` refuses mistyped variables, which is for commands and not for each start of a desktop.
+    """
+    if chosen := read_environment(checked=checked).get(VARIABLE):
         return Path(chosen).expanduser()
     home = os.environ.get("XDG_DATA_HOME")
     return (Path(home) if home else Path.home() / ".local" / "share") / "operant"

@@ -94,13 +94,19 @@ class Settings(Config, BaseSettings):
         return {setting: environ[name] for name, setting in cls.variables.items() if name in environ}
 
 
-def read_environment(environ: Mapping[str, str] | None = None, *, also: Iterable[str] = ()) -> dict[str, str]:
-    """The variables of the process over those of ``.env``; empty ones count as not set."""
+def read_environment(
+    environ: Mapping[str, str] | None = None, *, also: Iterable[str] = (), checked: bool = True
+) -> dict[str, str]:
+    """The variables of the process over those of ``.env``; empty ones count as not set.
+
+    ``checked`` refuses variables with our prefix that nothing reads.
+    """
     path = Path.cwd() / ".env"
     written = dotenv_values(path, encoding="utf-8") if path.is_file() else {}
     given = os.environ if environ is None else environ
-    _check_variables(written, also, where=f" (in {path})")
-    _check_variables(given, also)
+    if checked:
+        _check_variables(written, also, where=f" (in {path})")
+        _check_variables(given, also)
     return {name: value for layer in (written, given) for name, value in layer.items() if value}
 
 
