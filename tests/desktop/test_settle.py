@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from operant.agents.hosted import make
+from operant.config.desktop import SURE_BUSY_MS, SURE_MS
 from operant.config.hosted import HostedSettings
 from operant.desktop.sandbox import SandboxDesktop
 from operant.rollout.player import environment_for
@@ -179,3 +180,63 @@ def test_a_blinking_cursor_does_not_keep_a_step_from_ending(editor: Any) -> None
     for _ in range(10):
         editor.desktop.perform(Action.key("right"))
         assert editor.desktop.last_step.settled
+
+
+def _terminal_program(desktop: SandboxDesktop, eventually: Any, body: str) -> None:
+    """A program in a terminal that has an event loop of its own; ``body`` is run with ``key()`` and ``sleep(ms)``."""
+    script = f"""
+import os, select, tty
+tty.setraw(0)
+loop, keys = select.poll(), select.poll()
+keys.register(0, select.POLLIN)
+sleep = lambda ms: loop.poll(ms)
+key = lambda ms=None: keys.poll(ms) and os.read(0, 1)
+draw = lambda: os.write(1, b"\\x1b[5;10H####")
+open("ready", "w").close()
+{body}"""
+    desktop.launch(["xterm", "-e", "/usr/bin/python3", "-c", script])
+    eventually(lambda: desktop.files.exists("ready"))
+
+
+def test_a_timer_that_an_action_sets_is_waited_for_where_it_must_be_sure(
+    fresh: Callable[..., SandboxDesktop], eventually: Any
+) -> None:
+    """Calculators poll for their result every 50 ms: the screen is still and every program sleeps meanwhile."""
+    desktop = fresh()
+    _terminal_program(
+        desktop, eventually, "while True: key(); sleep(400); draw(); key(); os.write(1, b'\\x1b[2J')"
+    )
+    desktop.settle(SURE_MS)
+    before = desktop.frame()
+    hasty = desktop.perform(Action.key("x"))
+    desktop.settle(SURE_MS)
+    after = desktop.frame()
+    assert np.array_equal(before, hasty)
+    assert not np.array_equal(before, after)
+
+
+def test_a_program_that_always_wakes_delays_no_step(
+    fresh: Callable[..., SandboxDesktop], eventually: Any
+) -> None:
+    desktop = fresh()
+    _terminal_program(desktop, eventually, "while True: key(40)")
+    desktop.settle(SURE_MS)  # finds out that it does so at rest
+    took = []
+    for _ in range(5):
+        began = time.monotonic()
+        desktop.perform(Action.move(Point(0.3, 0.3)))
+        desktop.settle(SURE_MS)
+        took.append(time.monotonic() - began)
+    assert statistics.median(took) < SURE_BUSY_MS / 1000
+
+
+def test_a_key_after_typed_text_waits_only_for_a_completion(desktop: SandboxDesktop) -> None:
+    """An editor sets no timer when it is typed into, so that Enter need not wait."""
+    desktop.launch("mousepad")
+    took = []
+    for _ in range(7):
+        desktop.perform(Action.type("abc"))
+        began = time.monotonic()
+        desktop.perform(Action.key("enter"))
+        took.append(time.monotonic() - began)
+    assert min(took) < desktop.config.settle.after_typing_ms / 1000

@@ -77,6 +77,25 @@ def typing(
 
 
 @app.command()
+def settle(
+    as_json: Json = False,
+    out: Out = None,
+    count: Annotated[int, typer.Option(min=1, help="How many actions in each application and mode.")] = 30,
+    application: Annotated[
+        list[str] | None, typer.Option("--application", help="Only this one; may be given again.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Which widgets are clicked.")] = 0,
+) -> None:
+    """Whether settled frames stay as they are: act in applications, then watch the screen for a second."""
+    from operant.bench.record import provenance
+    from operant.bench.settle import measure_settling
+
+    with progress_on_stderr() as progress:
+        result = {**provenance(), **measure_settling(progress, count, application or (), seed)}
+    deliver(result, as_json, out, _settle_table)
+
+
+@app.command()
 def calls(
     as_json: Json = False,
     out: Out = None,
@@ -468,6 +487,28 @@ def _typing_table(result: dict[str, Any]) -> Any:
         else:
             numbers = (one["right"], one["texts"], one["p50_s"], one["slowest_s"])
             table.add_row(name, *map(str, numbers))
+    return table
+
+
+def _settle_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    from operant.bench.settle import GOALS, MODES
+
+    title = f"Settling, {result['date']}, commit {result['commit']}"
+    table = Table("application", "mode", "steps", "stale content", "step p50 ms", title=title)
+    for name, one in result["applications"].items():
+        if "missing" in one:
+            table.add_row(name, f"[red]{one['missing']}[/]", "", "", "")
+            continue
+        for mode in MODES:
+            found = one[mode]
+            figures = (f"{found['stale_content']:.1%}", f"{found['step_p50_ms']:g}")
+            table.add_row(name, mode, str(found["steps"]), *figures)
+    table.caption = ", ".join(
+        f"{key} {result[key]:g} ({'met' if result[key] <= goal else 'missed'}: <= {goal:g})"
+        for key, goal in GOALS.items()
+    )
     return table
 
 

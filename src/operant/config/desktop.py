@@ -12,10 +12,13 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from operant.config.base import Config
 from operant.types import ActionMode, Monitor, Size
 
-__all__ = ["PROFILES", "DesktopConfig", "LimitsConfig", "MonitorConfig", "Profile", "SettleConfig"]
+__all__ = ["PROFILES", "SURE_MS", "DesktopConfig", "LimitsConfig", "MonitorConfig", "Profile", "SettleConfig"]
 
 LARGEST_SCREEN = 16384
 STILL_LIMIT_MS = 2000.0  # how long a screen that must be still is watched at most
+SURE_MS = 100  # how long a screen that is shown to a model or a person has been still
+SURE_TIMER_MS = 650.0  # programs that wake within so long are waited for where a screen must be still
+SURE_BUSY_MS = 1000.0  # and so long at most
 Profile = Literal["bare", "full"]
 #: What a desktop shows before any program is started: a window manager only, or also panel, menu and icons.
 PROFILES: tuple[Profile, ...] = get_args(Profile)
@@ -38,10 +41,13 @@ class SettleConfig(Config):
     paint_ms: float = Field(45.0, ge=0)
     """How long after a change a program that sleeps until its next paint is waited for; 0 is faster, and now and then
     a paint behind."""
+    timer_ms: float = Field(0.0, ge=0)
+    """A program that has set a timer of at most so long since the desktop was last at rest counts as busy."""
     wait_ms: float = Field(500.0, ge=0)
     """How long a wait action without a duration waits for something to change."""
     after_typing_ms: float = Field(150.0, ge=0)
-    """Pause between typed text and the next key or click: entries with completion swallow what comes sooner."""
+    """How long the next key or click waits for a timer that typed text has set: entries with completion swallow what
+    comes sooner."""
     between_clicks_ms: float = Field(120.0, ge=0)
     """Pause between two clicks on one spot, so that they are not taken for a double click."""
 
@@ -53,7 +59,9 @@ class SettleConfig(Config):
             update={
                 "first_change_ms": max(still_ms, self.first_change_ms),
                 "quiet_ms": max(still_ms, self.quiet_ms),
+                "busy_ms": max(SURE_BUSY_MS, self.busy_ms),
                 "cap_ms": STILL_LIMIT_MS,
+                "timer_ms": SURE_TIMER_MS,
             }
         )
 

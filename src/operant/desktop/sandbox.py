@@ -29,6 +29,7 @@ from operant.desktop.call_runner import CallRunner
 from operant.desktop.channel import Channel
 from operant.desktop.clipboard import Clipboard
 from operant.desktop.display import Display
+from operant.desktop.program_activity import SupervisedActivity
 from operant.desktop.programs import Files, list_processes, run_command, spawn, split_command
 from operant.desktop.protocol import ALL
 from operant.desktop.screen import Framebuffer
@@ -136,7 +137,9 @@ class SandboxDesktop:
         finally:
             os.close(framebuffer)
         self._begin_episode()
-        self._seat = Seat(self._connect_display(), screen, self._busy, self._takes_text)
+        self._seat = Seat(
+            self._connect_display(), screen, SupervisedActivity(self._supervisor), self._takes_text
+        )
         self._seat.prepare(self.monitors, self._supervised.bus_address, self.config.start_timeout_s)
 
     def _connect_display(self) -> Display:
@@ -248,7 +251,7 @@ class SandboxDesktop:
     def check(self) -> None:
         """Raise a typed error unless every part of the desktop answers."""
         with self._use():
-            self._busy()
+            self._open().programs.busy()
             self._running_episode().call("stat", path=".")
             if window_manager_name(self._open().display) is None:
                 raise DesktopDied("the window manager is gone")
@@ -487,9 +490,6 @@ class SandboxDesktop:
             return found
 
     # Inside.
-
-    def _busy(self, *, due: bool = False, surely: bool = False) -> bool:
-        return bool(self._supervisor.call("busy", due=due, surely=surely)["busy"])
 
     def _takes_text(self) -> bool:
         return takes_text(self._trees(), self._open().display)

@@ -15,6 +15,7 @@ from operant.config.desktop import SettleConfig
 from operant.desktop.display import Display
 from operant.desktop.focus import ClickToFocus
 from operant.desktop.input import Input
+from operant.desktop.program_activity import ProgramActivity
 from operant.desktop.screen import Framebuffer
 from operant.desktop.server_state import (
     ServerState,
@@ -23,7 +24,7 @@ from operant.desktop.server_state import (
     read_server_state,
     remove_strangers,
 )
-from operant.desktop.settle import Busy, settle
+from operant.desktop.settle import settle
 from operant.desktop.windows import window_manager_answers, window_manager_name
 from operant.errors import DesktopStartError
 from operant.types import Action, ActionKind, Monitor, Point, Size, StepResult
@@ -45,15 +46,19 @@ STEP_S = 0.001  # how long to wait between two looks at the programs
 class Seat:
     """What sits between an owner and the X server of a sandbox.
 
-    ``busy`` tells whether any program is, ``takes_text`` whether the widget with the focus is made for text.
+    ``programs`` tells what they are doing, ``takes_text`` whether the widget with the focus is made for text.
     """
 
     def __init__(
-        self, display: Display, framebuffer: Framebuffer, busy: Busy, takes_text: Callable[[], bool]
+        self,
+        display: Display,
+        framebuffer: Framebuffer,
+        programs: ProgramActivity,
+        takes_text: Callable[[], bool],
     ) -> None:
         self.display = display
         self.framebuffer = framebuffer
-        self.busy = busy
+        self.programs = programs
         self.input = Input(display, self.quiesce)
         self.focus = ClickToFocus(display)
         self.input.keyboard.quiesce = functools.partial(self.quiesce, BEFORE_BINDING_S)
@@ -161,23 +166,24 @@ class Seat:
     def _type(self, action: Action, config: SettleConfig) -> StepResult:
         """Type the text; an Enter at its end, which submits, waits until the rest has been taken in."""
         submits = action.text.endswith("\n") and action.text.strip() != ""
+        self.programs.rest()
         self.input.perform(replace(action, text=action.text[:-1]) if submits else action)
         result = self.settle(config)
         self._typed_at = time.monotonic()
         return self.perform(Action.key("enter"), config) if submits else result
 
     def settle(self, config: SettleConfig) -> StepResult:
-        return settle(self.display, config, self.busy)
+        return settle(self.display, config, self.programs)
 
     def _keep_human_pace(self, action: Action, config: SettleConfig) -> None:
         """Not faster than applications can tell apart what people never do that fast.
 
-        GTK's entries with completion swallow an Enter or a click within a tenth of a second of the last letter, and
-        two clicks of two actions on the same spot would be taken for a double click.
+        GTK's entries with completion swallow an Enter or a click while they wait for the next letter, which is a timer
+        of a tenth of a second. Two clicks of two actions on the same spot would be taken for a double click.
         """
-        now = time.monotonic()
         if action.kind in (ActionKind.KEY, ActionKind.CLICK, ActionKind.DRAG):
-            now = _wait_until(self._typed_at + config.after_typing_ms / 1000, now)
+            self._wait_for_completion(config)
+        now = time.monotonic()
         when, last = self._clicked
         if (
             action.kind is ActionKind.CLICK
@@ -186,10 +192,16 @@ class Seat:
         ):
             _wait_until(when + config.between_clicks_ms / 1000, now)
 
+    def _wait_for_completion(self, config: SettleConfig) -> None:
+        """Return when no program has a timer that typing set, or a bounded time after the last letter."""
+        deadline = self._typed_at + config.after_typing_ms / 1000
+        while time.monotonic() < deadline and self.programs.busy(within_ms=int(config.after_typing_ms)):
+            self.display.wait_events(STEP_S)
+
     def quiesce(self, limit_s: float = QUIESCE_S) -> None:
         """Return when every program has dealt with what was sent and sleeps, or after a bounded time."""
         deadline = time.monotonic() + limit_s
-        while self.busy(surely=True) and time.monotonic() < deadline:
+        while self.programs.busy(surely=True) and time.monotonic() < deadline:
             self.display.wait_events(STEP_S)
 
     def close(self) -> None:

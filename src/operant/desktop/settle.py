@@ -1,35 +1,35 @@
-"""When has the screen taken an action? When nothing is drawn any more and no program is busy.
+"""When is a step over? When nothing is drawn any more and no program is busy.
 
 Adaptive, never a fixed sleep: wait for the first change, then until the screen has been still for a quiet
 window. Where the programs can be watched (a sandbox), a still screen with a busy program behind it is
 waited for, and a screen that stays still with every program asleep is let go at once. A toolkit that draws
 at most once in a frame sleeps until the next one with the drawing still to come; that is seen and waited for.
+
+``SettleConfig.timer_ms`` makes it surer: a short timer that a program has set since it was last at rest counts as
+work. Calculators poll for their result that way, and word processors lay out pages.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Protocol
 
 from operant.config.desktop import SettleConfig
 from operant.desktop.display import Display
+from operant.desktop.program_activity import ProgramActivity
 from operant.types import StepResult
 
-__all__ = ["Busy", "settle"]
+__all__ = ["settle"]
 
 
-class Busy(Protocol):
-    """Whether any program has something to do.
-
-    With ``due``, one that sleeps until its next frame counts. One look can miss work that is just being
-    handed on; with ``surely`` it can't.
-    """
-
-    def __call__(self, *, due: bool = False, surely: bool = False) -> bool: ...
-
-
-def settle(display: Display, config: SettleConfig, busy: Busy | None) -> StepResult:
+def settle(display: Display, config: SettleConfig, programs: ProgramActivity | None) -> StepResult:
     """Watch the display until it has settled or the cap is reached."""
+    result = _watch(display, config, programs)
+    if programs is not None and config.timer_ms:
+        programs.rest()
+    return result
+
+
+def _watch(display: Display, config: SettleConfig, programs: ProgramActivity | None) -> StepResult:
     began = time.monotonic()
     deadline = began + config.cap_ms / 1000
     busy_deadline = began + config.busy_ms / 1000
@@ -45,9 +45,13 @@ def settle(display: Display, config: SettleConfig, busy: Busy | None) -> StepRes
                 return _result(began, changed, settled=False)
         elif time.monotonic() >= deadline:
             return _result(began, changed, settled=False)
-        elif busy is None or time.monotonic() >= busy_deadline:
+        elif programs is None or time.monotonic() >= busy_deadline:
             return _result(began, changed, settled=True)
-        elif not busy(due=time.monotonic() < changed_at + config.paint_ms / 1000, surely=True):
+        elif not programs.busy(
+            due=time.monotonic() < changed_at + config.paint_ms / 1000,
+            surely=True,
+            within_ms=int(config.timer_ms),
+        ):
             if not display.wait_damage(0.0):
                 return _result(began, changed, settled=True)
             changed, changed_at = True, time.monotonic()  # it drew while we asked, and then went to sleep

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
 from collections.abc import Callable, Iterable
 
+REST_MS = 1000  # programs that wake more often than this at rest do so all the time
 FRAME_MS = 17  # toolkits draw at most 60 times a second
 #: The calls in which event loops sleep, by number, and which argument is the time-out in milliseconds.
 TIMEOUTS = {
     "x86_64": {b"7": 2, b"232": 3, b"281": 3},  # poll, epoll_wait, epoll_pwait
-    "aarch64": {b"22": 3},  # epoll_pwait; its ppoll has the time-out in memory, which is not looked at
+    "aarch64": {b"22": 3},  # epoll_pwait
+}.get(os.uname().machine, {})
+#: Likewise, for calls whose argument is the address of the time-out (struct timespec).
+TIMESPECS = {
+    "x86_64": {b"271": 2, b"441": 3},  # ppoll, epoll_pwait2
+    "aarch64": {b"73": 2, b"441": 3},
 }.get(os.uname().machine, {})
 
 
@@ -23,7 +30,9 @@ class Activity:
         self.pids = pids
         self.newest = b""
         self.loads = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
-        self.threads: list[tuple[int, int, int]] = []
+        #: Their directories below /proc, and what is kept open of each: stat, schedstat, syscall.
+        self.threads: dict[str, tuple[int, int, int]] = {}
+        self.resting: frozenset[str] = frozenset()
 
     def busy(self, *, surely: bool) -> bool:
         """Whether any thread runs or is about to.
@@ -51,39 +60,51 @@ class Activity:
     def running(self) -> bool:
         gone = []
         try:
-            for thread in self.threads:
+            for place, files in self.threads.items():
                 try:
-                    text = os.pread(thread[0], 64, 0)
+                    text = os.pread(files[0], 64, 0)
                 except OSError:
-                    gone.append(thread)
+                    gone.append(place)
                     continue
                 # "PID (NAME) STATE ...": the name may hold anything, but is at most 15 bytes long.
                 if text[text.rfind(b")") + 2 : text.rfind(b")") + 3] in (b"R", b"D"):
                     return True
         finally:
-            for thread in gone:
-                self.threads.remove(thread)
-                close(thread)
+            for place in gone:
+                close(self.threads.pop(place))
         return False
 
     def turns(self) -> int:
         """How often any of the threads has been given a processor so far."""
         total = 0
-        for _state, schedule, _call in self.threads:
+        for _state, schedule, _call in self.threads.values():
             with contextlib.suppress(OSError):
                 total += int(os.pread(schedule, 64, 0).split()[2])
         return total
 
     def due(self) -> bool:
         """Whether any thread has set itself to wake within a frame, as toolkits do that have to draw."""
-        for thread in self.threads:
+        return bool(self.waking(FRAME_MS))
+
+    def timers(self, within_ms: int) -> bool:
+        """Whether any thread that slept for longer when the desktop was last at rest now wakes within so long."""
+        return not self.waking(within_ms) <= self.resting
+
+    def rest(self) -> None:
+        """The desktop is at rest: timers that threads have now are of no interest."""
+        self.find_threads()
+        self.resting = self.waking(REST_MS)
+
+    def waking(self, within_ms: int) -> frozenset[str]:
+        """Threads that sleep in an event loop and have set themselves to wake within so many milliseconds."""
+        found = []
+        for place, files in self.threads.items():
             # "running", or the number of the call that it sleeps in and its arguments.
             with contextlib.suppress(OSError):
-                called = os.pread(thread[2], 160, 0).split()
-                place = TIMEOUTS.get(called[0])
-                if place is not None and 0 < int(called[1 + place], 16) <= FRAME_MS:
-                    return True
-        return False
+                called = os.pread(files[2], 160, 0).split()
+                if 0 < timeout_ms(place, called) <= within_ms:
+                    found.append(place)
+        return frozenset(found)
 
     def watch(self, place: str) -> None:
         files: list[int] = []
@@ -93,14 +114,32 @@ class Activity:
         except OSError:
             close(files)
             raise
-        self.threads.append((files[0], files[1], files[2]))
+        self.threads[place] = (files[0], files[1], files[2])
 
     def forget(self) -> None:
         """Close the files; they are found again when asked for."""
-        for thread in self.threads:
-            close(thread)
+        for files in self.threads.values():
+            close(files)
         self.threads.clear()
         self.newest = b""
+
+
+def timeout_ms(place: str, called: list[bytes]) -> float:
+    """How long a thread has asked to sleep for at most; 0 if it does not sleep in such a call, or for ever."""
+    if called[0] in TIMEOUTS:
+        asked = int(called[1 + TIMEOUTS[called[0]]], 16)
+        return asked if asked < 1 << 31 else 0  # -1: for ever
+    if called[0] not in TIMESPECS:
+        return 0
+    address = int(called[1 + TIMESPECS[called[0]]], 16)
+    if not address:
+        return 0
+    memory = os.open(place + "mem", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        seconds, nanoseconds = struct.unpack("=qq", os.pread(memory, 16, address))
+    finally:
+        os.close(memory)
+    return float(seconds * 1000 + nanoseconds / 1e6)
 
 
 def close(files: Iterable[int]) -> None:

@@ -32,7 +32,17 @@ DISPLAY_READY_S = 20.0
 
 class Supervisor(Programs):
     OPERATIONS = frozenset(
-        {"configure", "restart_display", "x_connect", "begin_episode", "spawn", "signal", "busy", "usage"}
+        {
+            "configure",
+            "restart_display",
+            "x_connect",
+            "begin_episode",
+            "spawn",
+            "signal",
+            "busy",
+            "rest",
+            "usage",
+        }
     )
 
     def __init__(self, control: socket.socket, base: str | None) -> None:
@@ -191,9 +201,19 @@ class Supervisor(Programs):
         return episode.descendants(os.getpid())
 
     def busy(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
-        """Whether any program of the desktop runs or is about to; with ``due``, or is about to draw."""
-        activity = self.activity
-        return {"busy": activity.busy(surely=message["surely"]) or (message["due"] and activity.due())}
+        """Whether any program of the desktop runs or is about to.
+
+        With ``due``, or is about to draw; with ``within_ms``, or has a timer of at most so long that it did not have
+        when the desktop was last at rest.
+        """
+        activity, within_ms = self.activity, message["within_ms"]
+        busy = activity.busy(surely=message["surely"]) or (message["due"] and activity.due())
+        return {"busy": busy or (within_ms > 0 and activity.timers(within_ms))}
+
+    def rest(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        """Take the timers that programs have now for those that they have at rest."""
+        self.activity.rest()
+        return {}
 
     def usage(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Memory by process, in kilobytes, with shared pages split among those who share them."""
