@@ -78,6 +78,22 @@ class MissingDependency(OperantError):
     """A Python package that this needs is not installed."""
 
 
+class ProviderUnavailable(OperantError):
+    """A place where desktops should be can't be used: no Docker engine, no vmrun, no credentials."""
+
+
+class UnknownProvider(ConfigError):
+    """No provider of that name."""
+
+
+class UnknownImage(ConfigError):
+    """An image, a virtual machine or a snapshot that does not exist."""
+
+
+class SpendingLimit(OperantError):
+    """A machine that would cost more than was allowed."""
+
+
 class LiveScreenRefused(OperantError):
     """The user's own screen was asked for without saying so explicitly, or it can't be reached."""
 
@@ -327,7 +343,15 @@ class ServiceNotReady(OperantError):
 # Which failures cost an episode, and which end more than that.
 
 #: The user's stop, and mistakes that the next episode would meet as well.
-FATAL = (PanicStop, ConfigError, MissingDependency, RewardError, TaskError)
+FATAL = (
+    PanicStop,
+    ConfigError,
+    MissingDependency,
+    ProviderUnavailable,
+    RewardError,
+    SpendingLimit,
+    TaskError,
+)
 
 
 #: What was typed can't be used: a flag, a setting, a name, a path or a task file. Nothing was begun.

@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from operant.cli.data_flags import DATA_DIR
-from operant.cli.desktop_flags import Monitors, Network, Profile, Proxy, desktop_section
+from operant.cli.desktop_flags import (
+    Monitors,
+    Network,
+    PathToVM,
+    Profile,
+    ProviderConfigFile,
+    ProviderNames,
+    Proxy,
+    desktop_section,
+)
 from operant.cli.task_flags import SUITE
 from operant.extras import missing_package
 
@@ -110,6 +119,9 @@ def serve(
     profile: Profile = None,
     network: Network = None,
     proxy: Proxy = None,
+    provider: ProviderNames = None,
+    provider_config: ProviderConfigFile = None,
+    path_to_vm: PathToVM = None,
     config: Annotated[Path | None, typer.Option(help="YAML file with a section desktop.")] = None,
     idle: Annotated[
         float, typer.Option(min=1, help="Seconds without a call after which a lease ends.")
@@ -156,9 +168,23 @@ def serve(
     guard = guard_settings(host, port, token)
     section = desktop_section(None, monitors, profile, network, proxy)
     section |= {name: value for name, value in (("width", width), ("height", height)) if value is not None}
-    offer = DesktopServerConfig.load(config, environ={}, flags={"desktop": section or None}).desktop
+    flags = {
+        "desktop": section or None,
+        "provider": provider,
+        "provider_config": provider_config,
+        "path_to_vm": path_to_vm,
+    }
+    settings = DesktopServerConfig.load(config, environ={}, flags=flags)
+    offer = settings.desktop
     if protocol is Protocol.OPERANT:
-        serve_desktops(DesktopHost(desktops, offer, idle_s=idle), guard, level=log_level.upper())
+        from operant.desktop.providers import open_provider
+
+        with open_provider(settings, offer, desktops) as source:
+            serve_desktops(
+                DesktopHost(desktops, offer, idle_s=idle, factory=source.start),
+                guard,
+                level=log_level.upper(),
+            )
         return
     from operant.tasks.suites import load_suite, suite_parts
 
@@ -171,9 +197,19 @@ def serve(
 
 
 @app.command()
-def reap() -> None:
-    """Remove what owners that crashed have left behind, and say how much that was."""
+def reap(provider: ProviderNames = None, provider_config: ProviderConfigFile = None) -> None:
+    """Remove what owners that crashed have left behind, and say how much that was.
+
+    With --provider, also its containers, instances or virtual machines.
+    """
     from operant.desktop.reaper import reap as remove
 
     processes, directories = remove()
     typer.echo(f"{processes} processes ended, {directories} directories deleted")
+    if provider is not None:
+        from operant.config.provider import ProviderSettings
+        from operant.desktop.providers import make_provider
+
+        chosen = ProviderSettings.build(provider=provider, provider_config=provider_config)
+        with make_provider(chosen.provider, chosen.provider_config) as source:
+            typer.echo(f"{source.sweep()} machines of {','.join(chosen.provider)} removed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +15,10 @@ __all__ = [
     "LogLevel",
     "Monitors",
     "Network",
+    "PathToVM",
     "Profile",
+    "ProviderConfigFile",
+    "ProviderNames",
     "Proxy",
     "Screen",
     "desktop_section",
@@ -59,6 +63,34 @@ Proxy = Annotated[
     str | None,
     typer.Option(
         help="Proxy for programs and browsers: SCHEME://HOST:PORT; needs --network.",
+        rich_help_panel="Desktops",
+    ),
+]
+ProviderNames = Annotated[
+    str | None,
+    typer.Option(
+        "--provider",
+        metavar="NAME",
+        help="Where desktops are: sandbox, remote, osworld, docker, aws, vm; several, separated by commas, are mixed.",
+        show_default="sandbox",
+        rich_help_panel="Desktops",
+    ),
+]
+ProviderConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--provider-config",
+        metavar="FILE",
+        help="YAML file with a section for each provider.",
+        rich_help_panel="Desktops",
+    ),
+]
+PathToVM = Annotated[
+    Path | None,
+    typer.Option(
+        "--path-to-vm",
+        metavar="FILE",
+        help="A virtual machine to use, X.vmx or X.qcow2: --provider vm.",
         rich_help_panel="Desktops",
     ),
 ]

@@ -19,7 +19,10 @@ from operant.cli.desktop_flags import (
     LogLevel,
     Monitors,
     Network,
+    PathToVM,
     Profile,
+    ProviderConfigFile,
+    ProviderNames,
     Proxy,
     Screen,
     desktop_section,
@@ -92,6 +95,9 @@ def evaluate(
     network: Network = None,
     proxy: Proxy = None,
     actions: Actions = None,
+    provider: ProviderNames = None,
+    provider_config: ProviderConfigFile = None,
+    path_to_vm: PathToVM = None,
     video: Annotated[bool, typer.Option("--video", help="Also make an mp4 of each episode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
@@ -105,6 +111,9 @@ def evaluate(
         log_level=log_level,
         prices=prices,
         desktop=desktop_section(screen, monitors, profile, network, proxy, actions),
+        provider=provider,
+        provider_config=provider_config,
+        path_to_vm=path_to_vm,
     )
 
     if where.suite is None:
@@ -116,9 +125,10 @@ def evaluate(
     from operant.agents.registry import agent_factory
     from operant.config.places import place
     from operant.config.prices import PriceTable
+    from operant.desktop.providers import open_provider, provider_name
     from operant.evaluation.evaluation_run import EvaluationRun
     from operant.evaluation.plan import Asked, plan_episodes
-    from operant.evaluation.runner import evaluate, settings_of
+    from operant.evaluation.runner import desktops_at_once, evaluate, settings_of
     from operant.evaluation.summary import lines_of, summarise
     from operant.rollout.budget import Budget
     from operant.tasks.oracle import check_oracles
@@ -145,9 +155,19 @@ def evaluate(
     first.preflight()
     if isinstance(first, OracleAgent):
         check_oracles(plan, "play", where.desktop.actions)
-    settings = settings_of(agent, first, max_steps=max_steps, act_s=action_timeout, config=where.desktop)
+    settings = settings_of(
+        agent,
+        first,
+        max_steps=max_steps,
+        act_s=action_timeout,
+        config=where.desktop,
+        provider=provider_name(where),
+    )
     made = [first]
-    with EvaluationRun.open(result_dir or place("results"), settings, plan) as run:
+    with (
+        open_provider(where, where.desktop, desktops_at_once(num_workers, len(plan), budget)) as source,
+        EvaluationRun.open(result_dir or place("results"), settings, plan) as run,
+    ):
         unfinished = {Asked.of(task) for task in run.unfinished(plan)}
         there = [line for line in lines_of(run, map(Asked.of, plan)) if line.asked not in unfinished]
         if there:
@@ -165,6 +185,8 @@ def evaluate(
                     config=where.desktop,
                     video=video,
                     on_progress=on_progress,
+                    desktops=source.start,
+                    lease_s=source.start_s,
                     budget=budget,
                 )
         except KeyboardInterrupt:

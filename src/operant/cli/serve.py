@@ -16,6 +16,9 @@ from operant.cli.desktop_flags import (
     LogLevel,
     Monitors,
     Network,
+    PathToVM,
+    ProviderConfigFile,
+    ProviderNames,
     Proxy,
     Screen,
     desktop_section,
@@ -81,6 +84,9 @@ def serve(
     network: Network = None,
     proxy: Proxy = None,
     actions: Actions = None,
+    provider: ProviderNames = None,
+    provider_config: ProviderConfigFile = None,
+    path_to_vm: PathToVM = None,
 ) -> None:
     """Serve agents and desktops. Other settings come from OPERANT_* variables, .env and --config; the token from
     OPERANT_TOKEN."""
@@ -106,5 +112,8 @@ def serve(
         "prices": prices,
         "log_level": log_level,
         "desktop": desktop_section(screen, monitors, profile, network, proxy, actions) or None,
+        "provider": provider,
+        "provider_config": provider_config,
+        "path_to_vm": path_to_vm,
     }
     run(ServiceConfig.load(config, flags=flags))

@@ -19,6 +19,9 @@ from operant.cli.desktop_flags import (
     DesktopProfile,
     Monitors,
     Network,
+    PathToVM,
+    ProviderConfigFile,
+    ProviderNames,
     Proxy,
     Screen,
     desktop_section,
@@ -116,6 +119,9 @@ def hierarchical(
     network: Network = None,
     proxy: Proxy = None,
     actions: Actions = None,
+    provider: ProviderNames = None,
+    provider_config: ProviderConfigFile = None,
+    path_to_vm: PathToVM = None,
 ) -> None:
     """Train the hierarchical agent with PPO. Flags win over the environment, and that over the file."""
     from operant.train.config import TrainConfig
@@ -135,18 +141,23 @@ def hierarchical(
         "run.log_dir": log_dir,
         "run.visualize": visualize or None,
         "desktop": desktop_section(screen, monitors, desktop_profile, network, proxy, actions) or None,
+        "provider": provider,
+        "provider_config": provider_config,
+        "path_to_vm": path_to_vm,
     }
     settings = TrainConfig.load(config, flags=flags)
     log_at(settings.run.log_level)
 
+    from operant.desktop.providers import open_provider
     from operant.train.profiling import profiled
     from operant.train.run import train as run
 
     with (
+        open_provider(settings, settings.desktop, settings.training.num_envs) as source,
         _watched(settings.run.log_dir, settings.run.port) if settings.run.visualize else nullcontext(),
         profiled(settings.run.log_dir, _say) if profile else nullcontext(),
     ):
-        result = run(settings, resume=resume, init_from=init_from, on_progress=_say)
+        result = run(settings, resume=resume, init_from=init_from, factory=source.start, on_progress=_say)
     typer.echo(
         f"{'interrupted' if result.interrupted else 'trained'}: {result.step} steps, {result.episodes} episodes, "
         f"{result.success_rate:.1%} success over the last ones, {result.seconds:.0f} s, {result.checkpoint}"

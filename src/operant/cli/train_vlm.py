@@ -15,6 +15,9 @@ from operant.cli.desktop_flags import (
     LogLevel,
     Monitors,
     Network,
+    PathToVM,
+    ProviderConfigFile,
+    ProviderNames,
     Proxy,
     Screen,
     desktop_section,
@@ -69,6 +72,9 @@ def vlm(
     network: Network = None,
     proxy: Proxy = None,
     actions: Actions = None,
+    provider: ProviderNames = None,
+    provider_config: ProviderConfigFile = None,
+    path_to_vm: PathToVM = None,
 ) -> None:
     """Train a vision-language model on sandboxed desktops by reinforcement learning."""
     from operant.config.places import place
@@ -84,6 +90,9 @@ def vlm(
         "environment.suite": suite,
         "environment.tasks": task_ids(tasks),
         "desktop": section or None,
+        "provider": provider,
+        "provider_config": provider_config,
+        "path_to_vm": path_to_vm,
     }
     settings = VLMTrainingConfig.load(config, assignments=overrides, flags=flags)
     variables = read_environment(also=[settings.environment.ui_env_token_variable])

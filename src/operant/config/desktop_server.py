@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from operant.config.desktop import DesktopConfig
-from operant.config.settings import Settings
+from operant.config.provider import ProviderSettings
 
 __all__ = ["DesktopServerConfig"]
 
 
-class DesktopServerConfig(Settings):
+class DesktopServerConfig(ProviderSettings):
     """Flags win over the file."""
 
     desktop: DesktopConfig = DesktopConfig()

@@ -9,12 +9,13 @@ from typing import ClassVar
 from pydantic import field_validator
 
 from operant.config.desktop import DesktopConfig
-from operant.config.settings import Settings, check_level
+from operant.config.provider import ProviderSettings
+from operant.config.settings import check_level
 
 __all__ = ["EvaluationConfig"]
 
 
-class EvaluationConfig(Settings):
+class EvaluationConfig(ProviderSettings):
     """Flags win over the environment, and that over the file."""
 
     variables: ClassVar[Mapping[str, str]] = {"DEVICE": "device", "LOG_LEVEL": "log_level"}

@@ -18,12 +18,13 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from operant.config.desktop import DesktopConfig
 from operant.config.places import data_dir, place
-from operant.config.settings import PREFIX, Settings, check_level, read_environment
+from operant.config.provider import ProviderSettings
+from operant.config.settings import PREFIX, check_level, read_environment
 
 __all__ = ["ServiceConfig", "is_loopback"]
 
 
-class ServiceConfig(Settings):
+class ServiceConfig(ProviderSettings):
     """One service on one machine."""
 
     variables: ClassVar[Mapping[str, str]] = {

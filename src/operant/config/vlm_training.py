@@ -15,7 +15,8 @@ from pydantic import Field, field_validator, model_validator
 from operant.config.base import Config
 from operant.config.cluster import ClusterSettings
 from operant.config.desktop import DesktopConfig
-from operant.config.settings import Settings, read_yaml
+from operant.config.provider import ProviderSettings
+from operant.config.settings import read_yaml
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
 
 __all__ = [
@@ -145,7 +146,7 @@ class TrainingSettings(Config):
     """CPU threads of the model libraries; their own choice if left out."""
 
 
-class VLMTrainingConfig(Settings):
+class VLMTrainingConfig(ProviderSettings):
     """A whole run."""
 
     variables: ClassVar[Mapping[str, str]] = {"DEVICE": "model.device"}

@@ -30,6 +30,7 @@ from operant.errors import (
     OperantError,
     PoolExhausted,
     PoolFailed,
+    is_fatal,
 )
 
 __all__ = ["DesktopPool", "Lease", "PoolStatus"]
@@ -317,6 +318,8 @@ class DesktopPool:
                 break
             except OperantError as error:
                 failure = error
+                if is_fatal(error):
+                    break  # another try would meet it as well
             except OSError as error:  # no descriptors, no memory: the machine's state, not ours
                 failure = DesktopStartError(f"a desktop could not be started: {error}")
         with self._changed:

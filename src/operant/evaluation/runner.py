@@ -22,21 +22,28 @@ from operant.rollout.budget import Budget, BudgetedJobs
 from operant.rollout.episode import EpisodeResult
 from operant.rollout.job_runner import JobRunner
 from operant.rollout.loop import Limits
-from operant.rollout.player import EpisodePlayer, Job, PlayedEpisode, PooledDesktops
+from operant.rollout.player import LEASE_S, EpisodePlayer, Job, PlayedEpisode, PooledDesktops
 from operant.rollout.store import EpisodeWriter
 
 if TYPE_CHECKING:
     from operant.tasks.task import Task
 
-__all__ = ["evaluate", "settings_of"]
+__all__ = ["desktops_at_once", "evaluate", "settings_of"]
 
 #: The size has a place of its own; variables and proxies may hold passwords.
 NOT_RECORDED = {"width", "height", "environment", "proxy", "no_proxy"}
 LONGEST_EPISODE_S = 86_400.0
+SANDBOX = "sandbox"
 
 
 def settings_of(
-    name: str, agent: Agent, *, max_steps: int | None, act_s: float, config: DesktopConfig | None = None
+    name: str,
+    agent: Agent,
+    *,
+    max_steps: int | None,
+    act_s: float,
+    config: DesktopConfig | None = None,
+    provider: str = SANDBOX,
 ) -> EvaluationSettings:
     """The settings that an evaluation of this agent runs under."""
     desktop = config or DesktopConfig()
@@ -48,7 +55,7 @@ def settings_of(
         max_steps,
         act_s,
         (desktop.width, desktop.height),
-        _unusual(desktop),
+        _unusual(desktop) | ({} if provider == SANDBOX else {"provider": provider}),
     )
 
 
@@ -68,6 +75,7 @@ def evaluate(
     video: bool = False,
     on_progress: Callable[[Asked, EpisodeResult], None] = lambda asked, result: None,
     desktops: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
+    lease_s: float = LEASE_S,
     budget: Budget | None = None,
 ) -> None:
     """Play those of the tasks whose episodes are not there yet.
@@ -79,9 +87,7 @@ def evaluate(
     if not jobs:
         return
     workers = min(workers, len(jobs))
-    prefetch = min((workers + 1) // 2, len(jobs) - workers)
-    if budget is not None:
-        prefetch = 0  # an episode that is prepared is played
+    at_once = desktops_at_once(workers, len(jobs), budget)
 
     def make_recorder(job: _EvaluationJob, agent: Agent) -> EpisodeWriter:
         failed = [
@@ -97,18 +103,30 @@ def evaluate(
             played.recorder.end(played.result)
         on_progress(played.job.asked, played.result)
 
-    with DesktopPool(workers + prefetch, config, ttl_s=LONGEST_EPISODE_S, factory=desktops) as pool:
+    with DesktopPool(at_once, config, ttl_s=LONGEST_EPISODE_S, factory=desktops) as pool:
         player = EpisodePlayer(
-            PooledDesktops[_EvaluationJob](pool),
+            PooledDesktops[_EvaluationJob](pool, lease_s=max(lease_s, LEASE_S)),
             lambda job: make_agent(),
             keep_agents=True,
             make_recorder=make_recorder,
             limits=Limits(act_s=run.settings.act_s),
         )
         runner = JobRunner(
-            BudgetedJobs(jobs, on_end, budget), player, workers=workers, prefetch=prefetch, name="eval"
+            BudgetedJobs(jobs, on_end, budget),
+            player,
+            workers=workers,
+            prefetch=at_once - workers,
+            name="eval",
         )
         runner.run()
+
+
+def desktops_at_once(workers: int, episodes: int, budget: Budget | None = None) -> int:
+    """How many desktops an evaluation uses: one for each worker, and some on which the next episodes are set up."""
+    workers = min(workers, episodes)
+    if budget is not None:
+        return workers  # an episode that is prepared is played
+    return workers + min((workers + 1) // 2, episodes - workers)
 
 
 def _used(result: EpisodeResult) -> dict[str, Any]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from operant.tasks.task import Task
 
 __all__ = [
+    "LEASE_S",
     "Desktops",
     "EpisodePlayer",
     "Job",

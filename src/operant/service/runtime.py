@@ -22,7 +22,8 @@ from operant.config.service import ServiceConfig
 from operant.desktop.local import LocalDesktop
 from operant.desktop.pool import DesktopPool, PoolStatus
 from operant.desktop.protocol import Desktop
-from operant.desktop.sandbox import SandboxDesktop
+from operant.desktop.providers import open_provider
+from operant.desktop.providers.base import Provider
 from operant.errors import OperantError, ServiceNotReady
 from operant.rollout.episode import EpisodeResult
 from operant.service.attempts.attempt import Attempt
@@ -57,7 +58,7 @@ class Runtime:
         self,
         config: ServiceConfig,
         *,
-        desktops: Callable[[DesktopConfig], Desktop] = SandboxDesktop,
+        desktops: Callable[[DesktopConfig], Desktop] | None = None,
         predictors: Callable[[Model], Predictor] | None = None,
         templates: Sequence[Template] | None = None,
         open_live: Callable[[], LocalDesktop] | None = None,
@@ -98,6 +99,7 @@ class Runtime:
         self.runs = Runs(config.runs_dir, config.training_command, enabled=config.training_enabled)
         self.failure: OperantError | None = None
         self._desktops = desktops
+        self._provider: Provider[Any] | None = None
         self._pool: DesktopPool | None = None
         self._seen = PoolStatus(0, 0, 0, 0, 0)
         self._seen_expired = self._seen_returned = 0
@@ -114,7 +116,15 @@ class Runtime:
     def check(self) -> None:
         """What can be known to go wrong before anything starts; the agent that was asked for is loaded."""
         check_writable(self.config.data_dir, "data_dir")
+        self._source()
         self.models.check()
+
+    def _source(self) -> Callable[[DesktopConfig], Desktop]:
+        """Where desktops come from; the provider is opened when it is first asked for."""
+        if self._desktops is None:
+            self._provider = open_provider(self.config, self.config.desktop, self.config.desktops)
+            self._desktops = self._provider.start
+        return self._desktops
 
     async def start(self) -> None:
         """Returns at once; the first desktop and the model come up beside it, and ``/ready`` tells when."""
@@ -133,7 +143,7 @@ class Runtime:
 
     def _bring_up(self) -> None:
         try:
-            pool = DesktopPool(self.config.desktops, self.config.desktop, factory=self._desktops)
+            pool = DesktopPool(self.config.desktops, self.config.desktop, factory=self._source())
         except OperantError as error:
             self.failure = error
             logger.error("no desktop can be started: {}", error)
@@ -166,6 +176,8 @@ class Runtime:
             self._starting.join(30.0)
         if self._pool is not None:
             self._pool.close()
+        if self._provider is not None:
+            self._provider.close()
 
     async def _keep_up(self) -> None:
         while True:

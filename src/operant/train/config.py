@@ -17,7 +17,8 @@ from operant.config.base import Config
 from operant.config.desktop import DesktopConfig
 from operant.config.learning import CurriculumConfig, PPOConfig
 from operant.config.places import place
-from operant.config.settings import Settings, check_level
+from operant.config.provider import ProviderSettings
+from operant.config.settings import check_level
 from operant.errors import ConfigError
 
 __all__ = [
@@ -112,7 +113,7 @@ class RunConfig(Config):
         return check_level(level)
 
 
-class TrainConfig(Settings):
+class TrainConfig(ProviderSettings):
     """A whole run."""
 
     variables: ClassVar[Mapping[str, str]] = {"DEVICE": "run.device", "LOG_LEVEL": "run.log_level"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,9 +13,10 @@ from operant.config.desktop import DesktopConfig
 from operant.config.vlm_training import VLMTrainingConfig
 from operant.desktop.pool import DesktopPool
 from operant.desktop.protocol import Desktop
+from operant.desktop.providers import open_provider
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
-from operant.errors import MissingDependency
+from operant.errors import ConfigError, MissingDependency
 from operant.rollout.player import PooledDesktops
 from operant.train.vlm.rollouts import Rewards, RolloutJob, RolloutPlayer
 
@@ -36,6 +38,15 @@ def desktop_factory(config: VLMTrainingConfig) -> DesktopFactory:
     Servers are asked at once, before a large model is loaded for nothing.
     """
     settings = config.environment
+    if config.provider or config.path_to_vm:
+        if settings.ui_env_urls:
+            raise ConfigError(
+                "environment.ui_env_urls and a provider both say where desktops are",
+                hint="leave one of them out; the provider remote has urls of its own",
+            )
+        provider = open_provider(config, config.desktop, settings.desktops)
+        atexit.register(provider.close)
+        return provider.start
     if not settings.ui_env_urls:
         return SandboxDesktop
     access: dict[str, Any] = {
