@@ -36,7 +36,8 @@ check: venv ## Check format, lint and types, then run the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	MYPYPATH=$(INSIDE) $(BIN)/mypy --explicit-package-bases --cache-dir .mypy_cache/inside $(INSIDE)/supervisor.py
+	MYPYPATH=$(INSIDE) $(BIN)/mypy --explicit-package-bases --cache-dir .mypy_cache/inside $(INSIDE)/supervisor.py \
+		$(INSIDE)/devtools_launcher.py
 	cd $(CALLS) && MYPYPATH=. $(CURDIR)/$(BIN)/mypy --strict --explicit-package-bases \
 		--cache-dir $(CURDIR)/.mypy_cache/calls --config-file= __main__.py api/*.py
 	$(PYTEST) $(ARGS)

@@ -36,6 +36,7 @@ BUILT_IN = (
     "archives",
     "atril",
     "calc",
+    "chromium",
     "clipboard",
     "files",
     "galculator",

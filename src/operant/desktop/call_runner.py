@@ -8,7 +8,9 @@ the next call starts another. Knows nothing of what the functions do.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
 import signal
 import socket
 import struct
@@ -56,7 +58,8 @@ class CallRunner:
         try:
             self._send(json.dumps(request).encode(), deadline)
             while (answer := self._receive(deadline)).get("number") != self._number:
-                continue
+                if answer.get("want") == "devtools":
+                    self._hand_over_browser(deadline)
         except TimeoutError as error:
             self.close()
             raise CallTimeout(
@@ -105,10 +108,31 @@ class CallRunner:
             theirs.close()
         self._sock = ours
 
-    def _send(self, data: bytes, deadline: float) -> None:
+    def _hand_over_browser(self, deadline: float) -> None:
+        """Give the process the pipe to the browser's DevTools; it is held by the episode's process 1, which stays."""
+        fds: list[int] = []
+        said: dict[str, str] = {}
+        try:
+            fds = [self._episode.call("devtools").fd]
+        except OSError as error:
+            said = {"error": "the browser is not running: windows.open_application starts chromium"}
+            if error.errno != errno.ENOTCONN:
+                said = {"error": str(error)}
+        try:
+            self._send(json.dumps(said).encode(), deadline, fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _send(self, data: bytes, deadline: float, fds: Sequence[int] = ()) -> None:
         assert self._sock is not None
         self._sock.settimeout(max(0.001, deadline - time.monotonic()))
-        self._sock.sendall(LENGTH.pack(len(data)) + data)
+        head = LENGTH.pack(len(data))
+        if fds:
+            socket.send_fds(self._sock, [head], list(fds))
+        else:
+            self._sock.sendall(head)
+        self._sock.sendall(data)
 
     def _receive(self, deadline: float) -> dict[str, Any]:
         size = LENGTH.unpack(self._exactly(LENGTH.size, deadline))[0]

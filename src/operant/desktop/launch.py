@@ -40,6 +40,7 @@ BARE_PREFIX = "operant-bare-"
 _INSIDE = "/operant/code"
 _PUBLIC = "/run/operant"
 _CALLS = f"{_PUBLIC}/calls.zip"
+_LAUNCHER = f"{_PUBLIC}/devtools_launcher.py"
 _ALONE = ("-E", "-s", "-S", "-B")  # a Python that no variable, site or directory of a user changes
 
 
@@ -260,6 +261,7 @@ def sandbox_argv(
         argv += shown((files / name).read_bytes(), f"{_PUBLIC}/{name}")
     argv += shown(packed_code(functions), _CALLS)
     code = resources.files("operant.desktop.inside")
+    argv += shown((code / "devtools_launcher.py").read_bytes(), _LAUNCHER)
     for name in (
         "supervisor.py",
         "activity.py",

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from operant.calls.catalog import find_function
 from operant.calls.declaration import Function
+from operant.calls.inside.devtools import DevTools
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop import launch as launching
 from operant.desktop.accessibility import Accessibility, read_caret, read_tree, takes_text
@@ -391,6 +392,13 @@ class SandboxDesktop:
                 )
 
         return Clipboard(run)
+
+    def devtools(self) -> DevTools:
+        """DevTools of the browser that started last and still runs. Close it after use; calls talk over the same pipe."""
+        try:
+            return DevTools(socket.socket(fileno=self._running_episode().call("devtools").fd))
+        except OSError as error:
+            raise CallFailed(f"no browser can be asked: {error.strerror}") from error
 
     # Programs and files.
 

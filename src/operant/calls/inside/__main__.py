@@ -1,40 +1,32 @@
 """The process that carries out calls: reads one from its standard input, a socket, answers, and waits for the next.
 
-A message is its length in four bytes and that many bytes of JSON. Ends when the other side closes the socket. Only
-functions that the API modules define themselves are called, by their names.
+Ends when the other side closes the socket. Only functions that the API modules define themselves are called, by their
+names.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import os
-import socket
-import struct
 import types
 from typing import Any, Callable
 
+import owner
 import programs
 from refusal import Refused
 
-LENGTH = struct.Struct(">I")
 LONGEST_RESULT = 64 * 1024  # bytes of JSON
 LONGEST_ERROR = 1000  # characters
 
 
 def main() -> None:
-    # Programs that are started from here must not hold the socket.
-    sock = socket.socket(fileno=os.dup(0))
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.close(null)
+    owner.connect()
     while True:
-        request = receive(sock)
+        request = owner.receive()
         if request is None:
             return
         programs.reap()
-        data = json.dumps(answer(request)).encode()
-        sock.sendall(LENGTH.pack(len(data)) + data)
+        owner.send(answer(request))
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -75,25 +67,6 @@ def find(place: str, name: str) -> Callable[..., Any]:
     ):
         raise Refused("there is no function %s.%s" % (place, name))
     return found
-
-
-def receive(sock: socket.socket) -> Any:
-    """The next message; None at the end."""
-    head = exactly(sock, LENGTH.size)
-    if head is None:
-        return None
-    body = exactly(sock, LENGTH.unpack(head)[0])
-    return None if body is None else json.loads(body)
-
-
-def exactly(sock: socket.socket, size: int) -> Any:
-    data = bytearray()
-    while len(data) < size:
-        chunk = sock.recv(size - len(data))
-        if not chunk:
-            return None
-        data += chunk
-    return bytes(data)
 
 
 if __name__ == "__main__":

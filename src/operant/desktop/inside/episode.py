@@ -25,6 +25,7 @@ from programs import Programs
 
 BUS_READY_S = 5.0
 CHORE_S = 0.5
+MOST_BROWSERS = 16
 PART_STARTS = 4  # how often a part of the shell is started in one episode before it counts as broken
 
 
@@ -71,6 +72,10 @@ class SandboxEpisode(Programs):
         os.set_inheritable(said, True)
         self.start([*bus, "--print-address=" + str(said)], [])
         os.close(said)
+        self.browsers: list[int] = []  # our ends of the pipes to browsers' DevTools, the newest last
+        self.registering = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        self.registering.bind(layout.run + "/devtools")
+        self.registering.setblocking(False)
 
     def wait_for_bus(self) -> None:
         if self.bus_ready < 0:
@@ -152,6 +157,35 @@ class SandboxEpisode(Programs):
         name = message["path"]
         return {}, connect(name if name.startswith("/") else os.path.join(self.layout.run, name))
 
+    def register_browser(self) -> None:
+        """A browser that starts (``devtools_launcher``) hands over its end of a pipe; nothing is given back."""
+        try:
+            _said, fds = wire.receive_packet(self.registering)
+        except (OSError, wire.Closed):
+            return
+        self.browsers = self.living_browsers()
+        for fd in fds:
+            if len(self.browsers) < MOST_BROWSERS and stat.S_ISSOCK(os.fstat(fd).st_mode):
+                self.browsers.append(fd)
+            else:
+                os.close(fd)
+
+    def living_browsers(self) -> list[int]:
+        poll = select.poll()
+        for fd in self.browsers:
+            poll.register(fd, select.POLLRDHUP)
+        gone = {fd for fd, _event in poll.poll(0)}
+        for fd in gone:
+            os.close(fd)
+        return [fd for fd in self.browsers if fd not in gone]
+
+    def devtools(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], int]:
+        """The pipe to the browser that started last and still runs, for the owner to talk over."""
+        self.browsers = self.living_browsers()
+        if not self.browsers:
+            raise OSError(errno.ENOTCONN, "no browser runs that can be asked")
+        return {}, os.dup(self.browsers[-1])
+
     def processes(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         found = []
         for pid in self.pids():
@@ -185,6 +219,7 @@ class SandboxEpisode(Programs):
             "processes",
             "shell",
             "shell_parts",
+            "devtools",
         }
     )
 
@@ -354,4 +389,5 @@ def run(
     wake = wake_on_child_end()
     episode = SandboxEpisode(control, layout, environment, bus)
     wire.send(control, {"event": "ready"})
-    serve(episode, SandboxEpisode.OPERATIONS, wake, {})
+    others = {episode.registering.fileno(): episode.register_browser}
+    serve(episode, SandboxEpisode.OPERATIONS, wake, others)

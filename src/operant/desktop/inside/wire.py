@@ -39,7 +39,8 @@ def send(sock: socket.socket, message: dict[str, Any], fds: tuple[int, ...] = ()
             os.close(memfd)
 
 
-def receive(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
+def receive_packet(sock: socket.socket) -> tuple[bytes, list[int]]:
+    """The bytes and the descriptors of the next packet."""
     try:
         # Not socket.recv_fds, which ignores its flags: what comes in must not go on to every program started.
         room = socket.CMSG_LEN(MAX_FDS * FD_BYTES)
@@ -51,6 +52,11 @@ def receive(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
             count = len(content) // FD_BYTES
             fds += struct.unpack("=%di" % count, content[: count * FD_BYTES])
+    return data, fds
+
+
+def receive(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    data, fds = receive_packet(sock)
     if not data:
         raise Closed
     if data[:1] != b"{":
