@@ -131,7 +131,7 @@ def test_only_process_1_holds_the_pipe_and_no_port_is_open(
     assert call("get_page")["title"] == "Form"
     for window in browser.windows():
         browser.close_window(window)
-    with pytest.raises((CallFailed, DevToolsError), match="no browser can be asked|gone"):
+    with pytest.raises((CallFailed, DevToolsError), match=r"no browser can be asked|gone"):
         eventually(lambda: browser.devtools().command("Browser.getVersion") is None, 10)
     with pytest.raises(CallFailed, match="the browser is not running"):
         call("get_page")
