@@ -64,7 +64,7 @@ class DialogOpen(Refused):
         self.title = title
 
 
-class Widget(NamedTuple):
+class PageWidget(NamedTuple):
     """One widget of a page."""
 
     node: int
@@ -166,7 +166,7 @@ class Page:
         return self._browser.ask(method, parameters, self._session, timeout_s)
 
     def run(
-        self, function: str, widget: Optional[Widget] = None, *arguments: Any, timeout_s: float = PAGE_S
+        self, function: str, widget: Optional[PageWidget] = None, *arguments: Any, timeout_s: float = PAGE_S
     ) -> Any:
         """What one of the functions above returns in the page, for the page or for one of its widgets."""
         if widget is None:
@@ -207,7 +207,7 @@ class Page:
 
     # Widgets.
 
-    def widgets(self) -> List[Widget]:
+    def widgets(self) -> List[PageWidget]:
         """All widgets of the page that have a name, in reading order."""
         self.ask("Accessibility.enable")
         nodes = self.ask("Accessibility.getFullAXTree", timeout_s=2 * PAGE_S)["nodes"]
@@ -217,10 +217,10 @@ class Page:
                 continue
             role, name = _said(node.get("role")), _said(node.get("name"))
             states = {one["name"]: one["value"].get("value") for one in node.get("properties", ())}
-            found.append(Widget(node["backendDOMNodeId"], role, name, _said(node.get("value")), states))
+            found.append(PageWidget(node["backendDOMNodeId"], role, name, _said(node.get("value")), states))
         return found
 
-    def find(self, name: str, roles: List[str]) -> Widget:
+    def find(self, name: str, roles: List[str]) -> PageWidget:
         """The widget of that name; an unknown one is refused with the nearest."""
         known = [one for one in self.widgets() if one.role in roles and one.name]
         wanted = " ".join(name.lower().split())
@@ -236,7 +236,7 @@ class Page:
         count = "%d things are" % len(partly) if partly else "nothing on the page is"
         raise Refused("%s called %r; %s" % (count, name[:60], said if names else "the page has none"))
 
-    def click(self, widget: Widget) -> None:
+    def click(self, widget: PageWidget) -> None:
         """Click in the middle of a widget, after scrolling it into sight."""
         if widget.states.get("disabled"):
             raise Refused("%r is disabled" % widget.name[:60])
@@ -250,7 +250,7 @@ class Page:
         for kind in ("mousePressed", "mouseReleased"):
             self.ask("Input.dispatchMouseEvent", {"type": kind, **point}, CLICKED_S)
 
-    def fill(self, widget: Widget, value: str) -> None:
+    def fill(self, widget: PageWidget, value: str) -> None:
         """Make a field say this."""
         tag, kind, fixed = self.run(KIND, widget)
         if fixed:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import programs
-from browser import CLICKED, FILLED, TEXT, TICKED, Browser, DialogOpen, Page, Widget, open_dialog
+from browser import CLICKED, FILLED, TEXT, TICKED, Browser, DialogOpen, Page, PageWidget, open_dialog
 from bus import session_bus
 from refusal import Refused
 from widgets import PUSH_BUTTON, SHOWING
@@ -237,7 +237,7 @@ def _fill(page: Page, field: str, value: str) -> None:
         page.click(widget)
 
 
-def _clicked(page: Page, widget: Widget) -> dict[str, object]:
+def _clicked(page: Page, widget: PageWidget) -> dict[str, object]:
     """The page after a click, or the dialog that it opened."""
     try:
         page.click(widget)
