@@ -265,6 +265,7 @@ def sandbox_argv(
     for name in (
         "supervisor.py",
         "activity.py",
+        "bus_locator.py",
         "episode.py",
         "programs.py",
         "kernel.py",

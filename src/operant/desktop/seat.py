@@ -72,7 +72,7 @@ class Seat:
     def prepare(self, monitors: tuple[Monitor, ...], bus_address: str, timeout_s: float) -> None:
         """Make a fresh server the desktop that every episode starts from, and remember what it is like."""
         display = self.display
-        # Qt looks here for the accessibility bus.
+        # Programs look here for the accessibility bus, and then for the service of inside/bus_locator.py.
         display.set_text_property(display.root, "AT_SPI_BUS", bus_address)
         if len(monitors) > 1 or (monitors[0].width, monitors[0].height) != tuple(display.size):
             display.set_monitors(monitors)

@@ -16,11 +16,13 @@ import signal
 import socket
 import stat
 import time
+from collections.abc import Callable
 from typing import Any
 
 import kernel
 import seccomp
 import wire
+from bus_locator import BusLocator
 from programs import Programs
 
 BUS_READY_S = 5.0
@@ -51,8 +53,9 @@ class EpisodeLayout:
             "XDG_SESSION_TYPE": "x11",
             "XDG_CURRENT_DESKTOP": "Openbox",
             "DBUS_SESSION_BUS_ADDRESS": bus,
-            # One bus serves both as session bus and as accessibility bus: a process fewer per desktop.
-            "AT_SPI_BUS_ADDRESS": bus,
+            # One bus serves both as session bus and as accessibility bus: a process fewer per desktop. Programs find
+            # it by the property AT_SPI_BUS of the root window and by the service org.a11y.Bus (bus_locator.py), not
+            # by AT_SPI_BUS_ADDRESS: with that variable Qt 6.4 connects before it listens, and shows no widgets.
             "LIBGL_ALWAYS_SOFTWARE": "1",
             # The settings of toolkits, and the user's own.
             **extra,
@@ -68,6 +71,7 @@ class SandboxEpisode(Programs):
         self.parts: dict[int, list[str]] = {}  # running parts of the shell (panel, icons) by pid
         self.starts: dict[str, int] = {}  # how often each part has been started
         # dbus-daemon says on this pipe when it listens; the first program that may need it waits.
+        self.others: dict[int, Callable[[], None]] = {}  # more descriptors to read from, and what then to do
         self.bus_ready, said = os.pipe()
         os.set_inheritable(said, True)
         self.start([*bus, "--print-address=" + str(said)], [])
@@ -87,6 +91,17 @@ class SandboxEpisode(Programs):
             raise OSError(errno.ECONNREFUSED, "the session bus did not start")
         os.close(self.bus_ready)
         self.bus_ready = -1
+        self.locate_bus()
+
+    def locate_bus(self) -> None:
+        locator = BusLocator(self.layout.run + "/bus")
+        place = locator.fileno()
+
+        def serve_locator() -> None:
+            if not locator.serve():
+                del self.others[place]
+
+        self.others[place] = serve_locator
 
     def spawn(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         self.wait_for_bus()
@@ -311,17 +326,26 @@ def fill_home(home: str, entries: list[list[Any]], contents: int) -> None:
 
 
 def serve(
-    programs: Programs, operations: frozenset[str], wake: int, others: dict[int, Any], chore: Any = None
+    programs: Programs,
+    operations: frozenset[str],
+    wake: int,
+    others: dict[int, Callable[[], None]],
+    chore: Callable[[], None] | None = None,
 ) -> None:
     """Answer requests until the owner's end closes. ``others`` maps more descriptors to what they trigger.
 
-    ``chore`` is done every so often, however busy the owner keeps us.
+    ``others`` may change meanwhile. ``chore`` is done every so often, however busy the owner keeps us.
     """
     due = time.monotonic() + CHORE_S
     poll = select.poll()
-    for fd in (programs.control.fileno(), wake, *others):
-        poll.register(fd, select.POLLIN)
+    watched: set[int] = set()
     while True:
+        wanted = {programs.control.fileno(), wake, *others}
+        for fd in watched - wanted:
+            poll.unregister(fd)
+        for fd in wanted - watched:
+            poll.register(fd, select.POLLIN)
+        watched = wanted
         ready = poll.poll(CHORE_S * 1000 if chore else None)
         if chore and time.monotonic() >= due:
             chore()
@@ -332,7 +356,7 @@ def serve(
                 programs.reap()
             elif fd in others:
                 others[fd]()
-            else:
+            elif fd == programs.control.fileno():
                 message, fds = wire.receive(programs.control)
                 answer(programs, operations, message, fds)
 
@@ -389,5 +413,5 @@ def run(
     wake = wake_on_child_end()
     episode = SandboxEpisode(control, layout, environment, bus)
     wire.send(control, {"event": "ready"})
-    others = {episode.registering.fileno(): episode.register_browser}
-    serve(episode, SandboxEpisode.OPERATIONS, wake, others)
+    episode.others[episode.registering.fileno()] = episode.register_browser
+    serve(episode, SandboxEpisode.OPERATIONS, wake, episode.others)

@@ -38,11 +38,6 @@ QT_5 = Toolkit(
     home={".config/kdeglobals": _GLOBALS},
     advice=_ADVICE,
 )
-#: Reads the same variables and the same file. Qt 6.4 (Debian 12) connects to the bus that ``AT_SPI_BUS_ADDRESS`` names
-#: before it listens to its own signal that it has, and so never registers.
-QT_6 = Toolkit(
-    "qt6",
-    "Qt 6",
-    ("libQt6Gui.so",),
-    advice="Qt 6.4 never registers at a bus that is given by address: use its pixels, or a newer Qt",
-)
+#: Reads the same variables and the same file. Finds the accessibility bus by the service that ``inside/bus_locator.py``
+#: offers.
+QT_6 = Toolkit("qt6", "Qt 6", ("libQt6Gui.so",), advice=_ADVICE)
