@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +74,30 @@ def test_a_server_that_hangs_costs_a_try_and_not_the_episode(
     told = fake("openai", faults=True)
     assert told["faults"]["stall"] == told["replayed"] > 0
     assert told["success"] == 1.0
+
+
+def test_a_measurement_that_was_cut_off_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = replace(FAKE_TEMPLATES[0].instance(0), max_steps=60)
+    monkeypatch.setattr(agents, "choose_tasks", lambda *_: [task])
+    monkeypatch.setattr(agents, "DesktopPool", partial(DesktopPool, factory=FakeDesktop.factory))
+    out = tmp_path / "agents.json"
+
+    def measure(*dialects: str, **more: Any) -> dict[str, Any]:
+        return agents.measure_agents(
+            lambda text: None, dialects=dialects, workers=1, faults=False, out=out, **more
+        )
+
+    first = measure("openai", resume=True)  # there is nothing yet
+    both = measure("openai", "chat_json", resume=True)
+    assert json.loads(out.read_text()) == both
+    assert both["dialects"]["openai"] == first["dialects"]["openai"]
+    assert list(both["dialects"]) == ["openai", "chat_json"]
+    assert both["success"] == 1.0
+    with pytest.raises(ConfigError, match="another seed"):
+        measure("openai", resume=True, seed=1)
+    out.write_text("[]")
+    with pytest.raises(ConfigError, match="holds no measurement"):
+        measure("openai", resume=True)
 
 
 @pytest.mark.x11

@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from operant.agents.base import Agent
 from operant.agents.hosted.agent import STILL_MS
 from operant.agents.oracle import OracleAgent
-from operant.bench.record import median, percentile
+from operant.bench.record import median, percentile, provenance, read_json, write_json
+from operant.config.desktop import DesktopConfig
 from operant.desktop.pool import DesktopPool
 from operant.errors import ConfigError, TaskError
 from operant.rollout.episode import EpisodeResult, Step
@@ -39,7 +41,7 @@ GOALS: dict[str, tuple[float, bool]] = {
     "unexplained_steps": (0.0, True),
     "client_overhead_ms_p50": (15.0, True),
 }
-SUITES = ("core", "launch")
+SUITE = "core,launch"
 #: What goes wrong on purpose: one request in twenty.
 FAULT_SHARE = 0.05
 KINDS: tuple[Fault, ...] = (
@@ -51,6 +53,8 @@ TIMEOUT_S = 20.0  # of a turn: how long a stalled request is waited for
 #: A dialect that lacks an action may need several in its place.
 MORE_STEPS = 5
 QUIET_TASKS = 3  # played one at a time, for the agent's own time
+#: What measurements must share to stand in one table.
+SHARED = ("commit", "tasks", "seed", "workers", "faults", "screen")
 
 
 @dataclass
@@ -89,9 +93,9 @@ class _PatientOracle(OracleAgent):
     still_ms = STILL_MS
 
 
-def choose_tasks(per_difficulty: int, suites: Sequence[str] = SUITES, seed: int = 0) -> list[Task]:
-    """So many templates of each difficulty, spread evenly over the suites."""
-    every = [template for suite in suites for template in load_suite(suite)]
+def choose_tasks(per_difficulty: int, suite: str = SUITE, seed: int = 0) -> list[Task]:
+    """So many templates of each difficulty, spread evenly over the suite."""
+    every = load_suite(suite)
     chosen = []
     for difficulty in Difficulty:
         found = [one for one in every if one.difficulty is difficulty]
@@ -112,32 +116,70 @@ def measure_agents(
     progress: Progress,
     *,
     per_difficulty: int = 10,
+    suite: str = SUITE,
     dialects: Sequence[str] = (),
+    desktop: DesktopConfig | None = None,
     workers: int = 8,
     faults: bool = True,
     seed: int = 0,
+    out: Path | None = None,
+    resume: bool = False,
 ) -> dict[str, Any]:
-    """Play the tasks in each dialect, and the oracle alone for comparison."""
-    chosen, tasks = choose_dialects(dialects), choose_tasks(per_difficulty, seed=seed)
-    told: dict[str, Any] = {}
-    with DesktopPool(workers) as pool, VendorServer() as server:
-        progress("the oracle alone")
-        oracle = rehearse(pool, tasks, workers)
-        for number, one in enumerate(chosen, 1):
-            progress(f"{one.name} ({number} of {len(chosen)})")
-            told[one.name] = play_dialect(one, server, pool, tasks, oracle, workers=workers, faults=faults)
-    return {
+    """Play the tasks in each dialect, and the oracle alone for comparison.
+
+    ``out`` is written after each dialect; ``resume`` leaves out the dialects that it holds already.
+    """
+    chosen, tasks = choose_dialects(dialects), choose_tasks(per_difficulty, suite, seed)
+    desktop = desktop or DesktopConfig()
+    about: dict[str, Any] = {
+        **provenance(),
         "tasks": [task.id for task in tasks],
         "seed": seed,
         "workers": workers,
         "faults": {"share": FAULT_SHARE, "kinds": sorted(set(KINDS))} if faults else None,
-        "screen": list(pool.config.size),
-        "oracle_steps": sum(run.result.steps for run in oracle.values()),
+        "screen": list(desktop.size),
+    }
+    told = _measured(out, about) if resume else {}
+    left = [one for one in chosen if one.name not in told]
+    if left:
+        with DesktopPool(workers, desktop) as pool, VendorServer() as server:
+            progress("the oracle alone")
+            oracle = rehearse(pool, tasks, workers)
+            for number, one in enumerate(left, len(told) + 1):
+                progress(f"{one.name} ({number} of {len(chosen)})")
+                told[one.name] = play_dialect(
+                    one, server, pool, tasks, oracle, workers=workers, faults=faults
+                )
+                if out is not None:
+                    write_json(out, {**about, **_overall(told)})
+    return {**about, **_overall(told)}
+
+
+def _overall(told: dict[str, Any]) -> dict[str, Any]:
+    return {
         "dialects": told,
         "success": min(one["success"] for one in told.values()),
         "unexplained_steps": sum(one["unexplained_steps"] for one in told.values()),
         "client_overhead_ms_p50": max(one["client_overhead_ms"]["p50"] for one in told.values()),
+        "seconds": sum(one["seconds"] for one in told.values()),
     }
+
+
+def _measured(out: Path | None, about: Mapping[str, Any]) -> dict[str, Any]:
+    """The dialects that an earlier run of the same measurement has finished."""
+    if out is None:
+        raise ConfigError("there is no file to go on with", hint="--resume needs --out FILE")
+    if not out.exists():
+        return {}
+    before = read_json(out)
+    for name in SHARED:
+        if before.get(name) != about[name]:
+            raise ConfigError(
+                f"{out} was measured with another {name}: {before.get(name)}, now {about[name]}"[:300],
+                hint="measure into a new file, or without --resume",
+            )
+    measured: dict[str, Any] = before["dialects"]
+    return measured
 
 
 def rehearse(pool: DesktopPool, tasks: Sequence[Task], workers: int) -> dict[str, OracleRun]:
@@ -193,6 +235,7 @@ def play_dialect(
     faults: bool,
 ) -> dict[str, Any]:
     """One dialect: a few tasks alone for the agent's own time, then all of them at once with faults."""
+    began = time.perf_counter()
     quiet_tasks = tasks[:: max(1, len(tasks) // QUIET_TASKS)][:QUIET_TASKS]
     quiet, _ = _play(dialect, server, pool, quiet_tasks, oracle, workers=1, faults=False)
     tally, seconds = _play(dialect, server, pool, tasks, oracle, workers=workers, faults=faults)
@@ -219,6 +262,7 @@ def play_dialect(
         "client_overhead_ms": {"p50": median(client), "p95": percentile(client, 0.95), "turns": len(client)},
         "bytes_per_turn": sum(quiet.sent) / len(quiet.sent),
         "episodes_per_minute": 60 * len(results) / seconds,
+        "seconds": time.perf_counter() - began,
     }
 
 
@@ -250,6 +294,8 @@ def _play(
         )
 
     player = EpisodePlayer(PooledDesktops[Job](pool), make, limits=Limits(act_s=2 * TIMEOUT_S))
+    # The longest first, so that the workers end together.
+    jobs = [Job(task) for task in sorted(tasks, key=lambda task: -oracle[task.id].result.steps)]
     began = time.perf_counter()
-    JobRunner(JobList([Job(task) for task in tasks], tally.ends.append), player, workers=workers).run()
+    JobRunner(JobList(jobs, tally.ends.append), player, workers=workers).run()
     return tally, time.perf_counter() - began

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["median", "percentile", "provenance", "write_json"]
+from operant.errors import ConfigError
+
+__all__ = ["median", "percentile", "provenance", "read_json", "write_json"]
 
 
 def median(values: Sequence[float]) -> float:
@@ -78,3 +80,14 @@ def _commit() -> str | None:
 def write_json(path: Path, result: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + "\n")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A measurement that ``write_json`` wrote."""
+    try:
+        result = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} holds no measurement: {error}", hint="name another file") from error
+    if not isinstance(result, dict):
+        raise ConfigError(f"{path} holds no measurement", hint="name another file")
+    return result

@@ -10,6 +10,7 @@ import typer
 
 from operant.cli.bench_learning import ablations, ppo, vlm_learning
 from operant.cli.bench_output import Json, Out, deliver, plain_table, progress_on_stderr
+from operant.cli.desktop_flags import Screen
 from operant.cli.task_flags import Suite
 
 app = typer.Typer(
@@ -255,25 +256,34 @@ def agents(
     as_json: Json = False,
     out: Out = None,
     templates: Annotated[int, typer.Option(min=1, help="Templates of each difficulty.")] = 10,
+    suite: Suite = "core,launch",
     dialect: Annotated[list[str] | None, typer.Option(help="Only this one; may be given again.")] = None,
+    screen: Screen = None,
     num_workers: Annotated[int, typer.Option(min=1, help="Episodes at once.")] = 8,
     faults: Annotated[bool, typer.Option(help="Let the servers fail now and then, as vendors do.")] = True,
     seed: Annotated[int, typer.Option(help="Which instance of each template.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Keep the dialects that --out holds.")] = False,
 ) -> None:
-    """Hosted agents in every dialect: the oracle behind strict servers that speak the vendors' protocols."""
+    """Hosted agents in every dialect: the oracle behind strict servers that speak the vendors' protocols.
+
+    --out is written after each dialect; the same command with --resume goes on.
+    """
     from operant.bench.agents import measure_agents
-    from operant.bench.record import provenance
+    from operant.config.desktop import DesktopConfig
 
     with progress_on_stderr() as progress:
-        measured = measure_agents(
+        result = measure_agents(
             progress,
             per_difficulty=templates,
+            suite=suite,
+            desktop=DesktopConfig.build(**({"size": screen} if screen else {})),
             dialects=dialect or (),
             workers=num_workers,
             faults=faults,
             seed=seed,
+            out=out,
+            resume=resume,
         )
-        result = {**provenance(), **measured}
     deliver(result, as_json, out, _dialects_table)
 
 

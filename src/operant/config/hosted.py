@@ -31,6 +31,8 @@ class HostedSettings(Settings):
     """chat: what its coordinates count, for dialects that leave it open (json, function_tools and others)."""
     observation: Observed | None = None
     """What it is shown: the picture (unless its dialect reads widgets), the widgets as text, both, or numbered marks."""
+    max_widgets: int = Field(default=300, ge=1, le=1000)
+    """Widgets that are told as text; fewer for models with a short context. The first ones stay."""
     history: int = Field(default=3, ge=1, le=50)
     """Earlier screenshots that are kept when old ones are removed."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None

@@ -17,7 +17,7 @@ from PIL import Image
 
 from operant.actions import DIALECTS, TEXT_DIALECTS
 from operant.agents.hosted import HostedAgent, make
-from operant.agents.hosted.widgets import MOST, marked, widget_lines, widgets_in_sight
+from operant.agents.hosted.widgets import marked, widget_lines, widgets_in_sight
 from operant.config.hosted import HostedSettings
 from operant.types import Action, ActionResult, Node, Size, Window
 
@@ -153,6 +153,21 @@ def _picture(body: str) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(found[0]))))
 
 
+@pytest.mark.parametrize("how", ["a11y_tree", "som"])
+def test_fewer_widgets_for_a_short_context(server: ScriptedServer, how: str) -> None:
+    server.then(REPLIES["chat"])
+    agent = agent_of(server, "chat", "m", observation=how, max_widgets=2)
+    agent.act(seen(tree=window(*(widget(f"w{number}", 50 * number, 100, 40, 40) for number in range(5)))))
+    body = str(server.asked[-1]["body"])
+    assert [name for name in ("w0", "w1", "w2", "w3", "w4") if f"'{name}'" in body.replace("\\", "")] == (
+        ["w0"] if how == "a11y_tree" else ["w0", "w1"]
+    )
+    if how == "som":
+        picture = _picture(body)
+        assert picture[100, 52:88].any()
+        assert not picture[95:150, 100:].any()  # no mark without its line
+
+
 def test_marks_are_scaled_with_the_picture(server: ScriptedServer) -> None:
     size = Size(3840, 2160)
     server.then(REPLIES["anthropic"])
@@ -222,8 +237,8 @@ def test_only_what_is_in_sight_is_told_and_of_a_part_its_own_centre() -> None:
 
 
 def test_long_trees_are_cut_and_a_place_is_marked_once() -> None:
-    many = widgets_in_sight(window(*(widget("w", 10, 10, 20, 20) for _ in range(MOST + 50))), SCREEN)
+    many = widgets_in_sight(window(*(widget("w", 10, 10, 20, 20) for _ in range(350))), SCREEN)
     lines = widget_lines(many, SCREEN, lambda point: point.to_pixel(SCREEN)).splitlines()
     assert lines[-1] == "... and 51 more"
-    assert len(lines) == MOST + 2
+    assert len(lines) == 300 + 2
     assert len(marked(many)) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -16,7 +17,8 @@ from operant.rollout.player import EpisodePlayer, Job
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.testing.oracle_harness import _OneDesktop
 from operant.testing.vendors import AnthropicMessages, OracleBehindApi, Rehearsal, ScriptedMind, VendorServer
-from operant.types import Action, Observation, Outcome, Point, Window
+from operant.testing.vendors.minds import OracleMind
+from operant.types import Action, ActionKind, Observation, Outcome, Point, Window
 
 CLICK = Action.click(Point(0.5, 0.5))
 SELECT, TYPE, SAVE = Action.key("ctrl", "a"), Action.type("new"), Action.key("ctrl", "s")
@@ -35,6 +37,24 @@ def test_keyboard_actions_follow_while_the_windows_stay() -> None:
     assert rehearsal.following(4, CLICK) == (TYPE,)
     assert rehearsal.following(0, SAVE) == (), "the live oracle went another way"
     assert rehearsal.following(9, CLICK) == ()
+
+
+class Clicking:
+    """An oracle that never comes to an end."""
+
+    def act(self, view: object) -> Action:
+        return CLICK
+
+
+def test_an_oracle_that_goes_in_circles_gives_up() -> None:
+    task = replace(FAKE_TEMPLATES[0].instance(0), oracle=Clicking())
+    rehearsal = Rehearsal.of([CLICK, TYPE], [[], []])
+    with FakeDesktop() as desktop:
+        mind = OracleMind(desktop, task, rehearsal)
+        said = [mind.next(batches=False)[0] for _ in range(rehearsal.most + 2)]
+    assert [one.kind for one in said[:-1]] == [ActionKind.CLICK] * (rehearsal.most + 1)
+    assert said[-1].kind is ActionKind.FAIL
+    assert "2 needed" in said[-1].text
 
 
 class SmallClient(Agent):

@@ -99,13 +99,13 @@ class HostedAgent(Agent):
         how = self._dialogue.observation
         if how == "screenshot":
             return Seen(picture_of(observation.screen, shown), windows=observation.windows)
-        with_marks = how == "som"
+        with_marks, most = how == "som", self.settings.max_widgets
         widgets = widgets_in_sight(observation.tree, screen)
         if with_marks:
-            widgets = marked(widgets)
+            widgets = marked(widgets)[:most]
         marks = [widget.box for widget in widgets] if with_marks else []
         lines = widget_lines(
-            widgets, screen, lambda point: self._dialogue.locate(point, shown), numbered=with_marks
+            widgets, screen, lambda point: self._dialogue.locate(point, shown), most=most, numbered=with_marks
         )
         picture = None if how == "a11y_tree" else picture_of(observation.screen, shown, marks)
         return Seen(picture, lines, observation.windows)

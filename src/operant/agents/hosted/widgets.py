@@ -13,7 +13,6 @@ from operant.types import Node, Point, Size
 
 __all__ = ["ShownWidget", "marked", "widget_lines", "widgets_in_sight"]
 
-MOST = 300
 MOST_MARKS = 150
 MOST_CHARS = 80
 #: Boxes that only hold others.
@@ -82,15 +81,16 @@ def widget_lines(
     screen: Size,
     locate: Callable[[Point], tuple[float, float]],
     *,
+    most: int = 300,
     numbered: bool = False,
 ) -> str:
-    """Role, name, centre, text and states of up to 300 widgets; numbered as the marks are."""
+    """Role, name, centre, text and states of the first widgets; numbered as the marks are."""
     lines = [
         (f"{number} " if numbered else "") + _line(widget, screen, locate)
-        for number, widget in enumerate(widgets[:MOST], 1)
+        for number, widget in enumerate(widgets[:most], 1)
     ]
-    if len(widgets) > MOST:
-        lines.append(f"... and {len(widgets) - MOST} more")
+    if len(widgets) > most:
+        lines.append(f"... and {len(widgets) - most} more")
     head = "Marks on the screen (number, role" if numbered else "Widgets on the screen (role"
     return "\n".join([f"{head}, name, centre):", *lines])
 

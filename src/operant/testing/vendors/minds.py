@@ -66,6 +66,11 @@ class Rehearsal:
 
     steps: tuple[RehearsedAction, ...]
 
+    @property
+    def most(self) -> int:
+        """An oracle that needs more actions than this goes in circles."""
+        return 2 * len(self.steps) + 10
+
     def following(self, index: int, first: Action) -> tuple[Action, ...]:
         """The actions that may come in one turn with the action at this place."""
         if index >= len(self.steps) or self.steps[index].action != first:
@@ -114,6 +119,10 @@ class OracleMind(Mind):
 
     def next(self, *, batches: bool) -> tuple[Action, ...]:
         # The oracle's own last action, not the one read back from the dialect: rounding moves points a little.
+        if self._rehearsal is not None and self.said > self._rehearsal.most:
+            return (
+                Action.fail(f"went in circles: {self.said} actions, {len(self._rehearsal.steps)} needed"),
+            )
         first = next_action(self._oracle, self._desktop, self._last)
         following: tuple[Action, ...] = ()
         if batches and self._rehearsal is not None and not first.kind.terminal:
