@@ -69,6 +69,8 @@ QUARANTINE = {
     "openpyxl": {"tasks"},
     "docx": {"tasks"},
     "pptx": {"tasks"},
+    "rapidfuzz": {"tasks"},
+    "pypdf": {"tasks"},
     "fastapi": {"service"},
     "starlette": {"service", "mcp"},
     "uvicorn": {"service", "mcp"},

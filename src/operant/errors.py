@@ -191,6 +191,10 @@ class SetupFailed(OperantError):
     """A task's set-up did not work: the environment's failure, never the agent's."""
 
 
+class MissingAsset(SetupFailed):
+    """A file that a task takes from the web is not in the cache."""
+
+
 class VerifierError(OperantError):
     """A success criterion could not be evaluated: neither success nor failure is known."""
 

@@ -35,6 +35,10 @@ EXTRAS: dict[str, str] = {
     "openpyxl": "office",
     "docx": "office",
     "pptx": "office",
+    "rapidfuzz": "osworld",
+    "pypdf": "osworld",
+    "lxml": "osworld",
+    "cssselect": "osworld",
 }
 
 

@@ -28,7 +28,19 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.logs import log_at
-from operant.cli.task_flags import SUITE, Limit, Only, TaskIds, suites_of, task_ids
+from operant.cli.task_flags import (
+    SUITE,
+    Cache,
+    Class,
+    Domain,
+    Limit,
+    Meta,
+    Only,
+    TaskIds,
+    osworld_suite,
+    suites_of,
+    task_ids,
+)
 
 if TYPE_CHECKING:
     from operant.config.evaluation import EvaluationConfig
@@ -64,6 +76,10 @@ def evaluate(
     tasks: TaskIds = None,
     only: Only = "",
     limit: Limit = None,
+    meta: Meta = None,
+    domain: Domain = None,
+    classes: Class = None,
+    cache: Cache = None,
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD tasks.")] = None,
     num_workers: Annotated[int, typer.Option(min=1, help="Episodes to play at once.")] = 2,
     max_steps: Annotated[
@@ -105,7 +121,7 @@ def evaluate(
     agent = _agent(agent, checkpoint)
     where = _settings(
         config,
-        suite=suite,
+        suite=osworld_suite(suite, meta, domain, classes, cache),
         tasks=task_ids(tasks),
         device=device,
         log_level=log_level,
@@ -132,9 +148,11 @@ def evaluate(
     from operant.evaluation.summary import lines_of, summarise
     from operant.rollout.budget import Budget
     from operant.tasks.oracle import check_oracles
-    from operant.tasks.suites import load_suite, select
+    from operant.tasks.suites import desktop_of, load_suite, select
     from operant.train.tasks import parse_difficulty
 
+    desktop = where.desktop.with_defaults(desktop_of(where.suite))
+    where = where.model_copy(update={"desktop": desktop})
     table = None if where.prices is None else PriceTable.read(where.prices)
     make_agent = agent_factory(agent, device=where.device, prices=table)
     plan = plan_episodes(

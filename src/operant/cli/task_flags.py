@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["SUITE", "Limit", "Only", "Suite", "TaskIds", "suites_of", "task_ids"]
+__all__ = [
+    "SUITE",
+    "Cache",
+    "Class",
+    "Domain",
+    "Limit",
+    "Meta",
+    "Only",
+    "Suite",
+    "TaskIds",
+    "osworld_suite",
+    "suites_of",
+    "task_ids",
+]
 
 SUITE = (
     "Where tasks come from: an installed suite (core, launch ...), module:TEMPLATES, a .yaml or .json file of"
-    " tasks, or several of these, separated by commas."
+    " tasks, osworld:PATH (a checkout of OSWorld), or several of these, separated by commas."
 )
 Suite = Annotated[str, typer.Option(help=SUITE)]
 TaskIds = Annotated[
@@ -32,6 +46,67 @@ Limit = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="At most so many tasks, the first by id.", show_default="all"),
 ]
+
+# Which tasks of a checkout of OSWorld.
+PANEL = "OSWorld"
+Meta = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Meta file that lists tasks, such as test_small.json.",
+        show_default="test_all.json",
+        rich_help_panel=PANEL,
+    ),
+]
+Domain = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Only these domains, such as os,vlc.",
+        show_default="all",
+        rich_help_panel=PANEL,
+    ),
+]
+Class = Annotated[
+    str | None,
+    typer.Option(
+        "--class",
+        metavar="LETTERS",
+        help="Only tasks that need: nothing (Z), cached files (A), a package (P), the web (N1, N2); or that are infeasible (I).",
+        show_default="all",
+        rich_help_panel=PANEL,
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Files that its tasks download, in OSWorld's layout.",
+        show_default="cache",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
+def osworld_suite(
+    suite: str | None, meta: str | None, domain: str | None, classes: str | None, cache: Path | None
+) -> str | None:
+    """The suite with these choices as part of its name; an error where it is not one of OSWorld."""
+    options = {
+        "meta": meta,
+        "domain": domain,
+        "class": classes,
+        "cache": None if cache is None else str(cache),
+    }
+    if not any(options.values()):
+        return suite
+    if suite is None or not suite.startswith("osworld:") or "," in suite:
+        raise typer.BadParameter(
+            "these choose tasks of --suite osworld:PATH", param_hint="--meta / --domain / --class / --cache"
+        )
+    from operant.tasks.osworld.template import with_options
+
+    return with_options(suite, options)
 
 
 def task_ids(given: Sequence[str] | None) -> list[str] | None:

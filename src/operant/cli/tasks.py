@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from operant.cli.desktop_flags import Actions, desktop_section
-from operant.cli.task_flags import SUITE, Limit, Only, Suite, TaskIds, task_ids
+from operant.cli.task_flags import (
+    SUITE,
+    Cache,
+    Class,
+    Domain,
+    Limit,
+    Meta,
+    Only,
+    Suite,
+    TaskIds,
+    osworld_suite,
+    task_ids,
+)
 
 if TYPE_CHECKING:
     from operant.tasks.template import Template
@@ -35,9 +47,13 @@ def list_tasks(
     application: Annotated[str | None, typer.Option("--app", help="Only tasks of this application.")] = None,
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,
     only: Only = "",
+    meta: Meta = None,
+    domain: Domain = None,
+    classes: Class = None,
+    cache: Cache = None,
     as_json: Json = False,
 ) -> None:
-    """List the templates of a suite."""
+    """List the templates of a suite; of OSWorld's also those that are not covered, and why."""
     from rich.console import Console
     from rich.table import Table
 
@@ -46,6 +62,10 @@ def list_tasks(
     from operant.tasks.suites import select
     from operant.train.tasks import parse_difficulty
 
+    suite = osworld_suite(suite, meta, domain, classes, cache) or suite
+    if suite.startswith("osworld:"):
+        _list_osworld(suite, only, as_json)
+        return
     level = parse_difficulty(difficulty)
     chosen = [
         template
@@ -77,6 +97,35 @@ def list_tasks(
             ", ".join(word for word, said in (("unseen", "unseen"), ("gui only", "gui_only")) if row[said]),
         )
     Console().print(table)
+
+
+def _list_osworld(suite: str, only: str, as_json: bool) -> None:
+    """What of OSWorld is covered, and what is not, with the reason."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from operant.tasks.osworld.template import OsworldTemplate, with_options
+    from operant.tasks.suites import select
+
+    found = select(_suite(with_options(suite, {"uncovered": "yes"})), (), suite, only=only)
+    rows = [{"id": one.id, **one.about()} for one in found if isinstance(one, OsworldTemplate)]
+    offline = [row for row in rows if row["class"] in ("Z", "A")]
+    counts = {
+        "tasks": len(rows),
+        "covered": sum(row["covered"] for row in rows),
+        "offline_feasible": len(offline),
+        "offline_feasible_covered": sum(row["covered"] for row in offline),
+        "run_here": sum(row["covered"] and not row["missing_here"] for row in rows),
+    }
+    if as_json:
+        typer.echo(json.dumps({**counts, "list": rows}, indent=2))
+        return
+    table = Table("task", "domain", "class", "covered", "why not, or what is missing here")
+    for row in rows:
+        why = "; ".join([*row["not_covered_because"], *row["missing_here"]])
+        table.add_row(row["id"], row["domain"], row["class"], "yes" if row["covered"] else "no", why)
+    Console().print(table)
+    Console().print(", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.items()))
 
 
 @app.command()

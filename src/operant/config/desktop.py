@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -244,6 +245,13 @@ class DesktopConfig(Config):
     def chosen_profile(self) -> Profile | None:
         """The profile that was chosen; without one, every task says on which it begins."""
         return self.profile if "profile" in self.model_fields_set else None
+
+    def with_defaults(self, settings: Mapping[str, Any]) -> DesktopConfig:
+        """The same with these settings, where nothing was chosen; a screen is chosen by its size or by its monitors."""
+        chosen = set(self.model_fields_set)
+        if chosen & {"width", "height", "monitors"}:
+            chosen |= {"width", "height"}
+        return self.model_copy(update={name: value for name, value in settings.items() if name not in chosen})
 
     @property
     def variables(self) -> dict[str, str]:

@@ -66,7 +66,8 @@ class TaskEnvironment:
     """Begin a task on a desktop that is in its initial state, then step until the episode is over.
 
     An episode ends when the agent says so (done, fail, ask, answer) or at the task's step cap. Either way the
-    criteria decide: a state that satisfies them at the end is a success, unless the agent declared failure. With
+    criteria decide: a state that satisfies them at the end is a success, unless the agent declared failure, which
+    is the one success where the task can't be done. A share that criteria give is the reward of what is no success. With
     ``still_ms``, what is shown has been still for so long. ``actions`` says what an agent may do; without it, task and
     desktop do. ``commands`` allows calls where the task does, and also those of ``operant.envs.commands``.
     """
@@ -234,10 +235,17 @@ class TaskEnvironment:
     def _verdict(self, action: Action | None, terminated: bool) -> tuple[Outcome, Verdict]:
         if not self.task.checked:
             return Outcome.UNVERIFIED, Verdict(False, f"{_claim(action)}; there are no criteria to verify it")
-        if action is not None and action.kind is ActionKind.FAIL:
+        said_fail = action is not None and action.kind is ActionKind.FAIL
+        if said_fail and not self.task.feasible:
+            return Outcome.SUCCESS, Verdict(True, "the agent said that it can't be done, and it can't")
+        if said_fail:
             return Outcome.FAILURE, Verdict(False, "the agent declared failure")
+        if not self.task.feasible:
+            ended = Outcome.FAILURE if terminated else Outcome.TRUNCATED
+            return ended, Verdict(False, "it can't be done, and the agent did not say so")
         answer = action.text if action is not None and action.kind is ActionKind.ANSWER else None
         try:
+            self.task.close(self.desktop)
             verdict = self._settled_verdict(answer)
         except VerifierError as error:
             return Outcome.VERIFIER_ERROR, Verdict(False, str(error))
@@ -266,7 +274,7 @@ class TaskEnvironment:
         invalid: str | None = None,
     ) -> Transition:
         self._over = True
-        reward = 1.0 if outcome is Outcome.SUCCESS else 0.0
+        reward = 1.0 if outcome is Outcome.SUCCESS else verdict.score or 0.0
         info = {"why": verdict.why, **({"invalid": invalid} if invalid else {})}
         return Transition(self._observe(frame, invalid), reward, terminated, not terminated, outcome, info)
 

@@ -29,6 +29,10 @@ class Task:
     difficulty: Difficulty
     success: Criterion
     setup: tuple[SetupStep, ...] = ()
+    closing: tuple[SetupStep, ...] = ()
+    """Done once after the agent's last action and before the criteria, such as saving what it left open."""
+    feasible: bool = True
+    """Whether it can be done at all. Where it can't, saying so (``fail``) is the success, and nothing else is."""
     profile: Profile = "bare"
     """What the desktop shows before the set-up: a window manager only, or also panel, menu and icons (``full``)."""
     max_steps: int = 30
@@ -64,7 +68,7 @@ class Task:
     @property
     def needs(self) -> frozenset[Capability]:
         """What a desktop must be able to do for the set-up; criteria and oracles may need more."""
-        needs = frozenset[Capability]().union(*(step.needs() for step in self.setup))
+        needs = frozenset[Capability]().union(*(step.needs() for step in (*self.setup, *self.closing)))
         return needs if self.profile == "bare" else needs | {Capability.PROFILES}
 
     def begin(self, desktop: Desktop) -> None:
@@ -72,11 +76,19 @@ class Task:
         require(desktop, self.needs, f"the set-up of {self.id}")
         if Capability.PROFILES in desktop.capabilities:
             desktop.use_profile(self.profile)
+        self._apply(self.setup, desktop, "set-up")
+
+    def close(self, desktop: Desktop) -> None:
+        """Do what comes between the agent and the criteria."""
+        if self.closing:
+            self._apply(self.closing, desktop, "closing")
+
+    def _apply(self, steps: tuple[SetupStep, ...], desktop: Desktop, what: str) -> None:
         try:
-            for step in self.setup:
+            for step in steps:
                 step.apply(desktop)
             desktop.settle()
         except (OperantError, OSError):
             raise
         except Exception as error:  # of a user's own step, or of ours in an unforeseen case
-            raise SetupFailed(f"{self.id}: the set-up raised {type(error).__name__}: {error}") from error
+            raise SetupFailed(f"{self.id}: the {what} raised {type(error).__name__}: {error}") from error

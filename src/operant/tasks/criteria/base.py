@@ -36,6 +36,8 @@ class Verdict:
 
     holds: bool
     why: str
+    score: float | None = None
+    """The share that was done, from 0 to 1, where criteria give one; a task is done at 1 only."""
 
     @classmethod
     def compared(cls, holds: bool, found: str, expected: str) -> Verdict:

@@ -1,7 +1,8 @@
 """Suites of tasks, the one place that turns what users write after ``--suite`` into templates.
 
 A suite is an installed name (``core``; packages add theirs by the entry-point group ``operant.suites``),
-``module:TEMPLATES``, a YAML or JSON file of tasks, or several of these, separated by commas. ``module:TEMPLATES`` imports
+``module:TEMPLATES``, a YAML or JSON file of tasks, ``osworld:PATH`` (a checkout of OSWorld), or several of these,
+separated by commas. ``module:TEMPLATES`` imports
 code, so what a client of the service writes never gets here unchecked: see ``operant.service.catalogue``.
 
 Another kind of suite is a function from what follows ``prefix:`` to templates, and one line in ``LOADERS``.
@@ -27,6 +28,7 @@ __all__ = [
     "GROUP",
     "LOADERS",
     "SUITES",
+    "desktop_of",
     "is_file",
     "load_suite",
     "merge",
@@ -42,6 +44,7 @@ T = TypeVar("T", bound=Task | Template)
 #: The entry-point group of packages that bring suites: name -> ``package:TEMPLATES``.
 GROUP = "operant.suites"
 FORM = "module:TEMPLATES"
+OSWORLD = "osworld:"
 
 #: name -> where its templates are; imported when it is asked for
 SUITES: dict[str, str] = {
@@ -52,9 +55,17 @@ SUITES: dict[str, str] = {
     "data_entry": "operant.tasks.suites.data_entry:TEMPLATES",
 }
 
+
+def _osworld(rest: str) -> Sequence[Template]:
+    from operant.tasks.osworld.template import load_osworld
+
+    return load_osworld(rest)
+
+
 #: prefix -> what makes templates of the rest of ``prefix:rest``
 LOADERS: dict[str, Callable[[str], Sequence[Template]]] = {
     "file": load_templates,
+    "osworld": _osworld,
 }
 
 
@@ -124,7 +135,22 @@ def is_file(part: str) -> bool:
 
 def with_absolute_files(names: str) -> str:
     """The same suite for processes with another working directory."""
-    return ",".join(os.path.abspath(part) if is_file(part) else part for part in suite_parts(names))
+    return ",".join(_absolute(part) for part in suite_parts(names))
+
+
+def _absolute(part: str) -> str:
+    if part.startswith(OSWORLD):
+        return OSWORLD + os.path.abspath(part.removeprefix(OSWORLD))
+    return os.path.abspath(part) if is_file(part) else part
+
+
+def desktop_of(names: str) -> dict[str, Any]:
+    """Settings that the desktops of a suite have unless others are chosen."""
+    if not any(part.startswith(OSWORLD) for part in suite_parts(names)):
+        return {}
+    from operant.tasks.osworld.template import DESKTOP
+
+    return dict(DESKTOP)
 
 
 def unknown_suite(name: str, names: Sequence[str], also: str = "") -> UnknownSuite:
