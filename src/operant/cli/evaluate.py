@@ -151,12 +151,13 @@ def evaluate(
     from operant.tasks.suites import desktop_of, load_suite, select
     from operant.train.tasks import parse_difficulty
 
-    desktop = where.desktop.with_defaults(desktop_of(where.suite))
+    chosen: str = where.suite
+    desktop = where.desktop.with_defaults(desktop_of(chosen))
     where = where.model_copy(update={"desktop": desktop})
     table = None if where.prices is None else PriceTable.read(where.prices)
     make_agent = agent_factory(agent, device=where.device, prices=table)
     plan = plan_episodes(
-        select(load_suite(where.suite), where.tasks, where.suite, only=only),
+        select(load_suite(chosen), where.tasks, chosen, only=only),
         range(seed, seed + episodes),
         split=split,
         difficulty=parse_difficulty(difficulty),
