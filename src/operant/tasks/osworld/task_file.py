@@ -14,7 +14,7 @@ from typing import Any
 from operant.errors import TaskError
 from operant.tasks.criteria.parse import nearest
 
-__all__ = ["Evaluation", "Step", "TaskFile", "read_examples"]
+__all__ = ["Evaluation", "FileStep", "TaskFile", "read_examples"]
 
 MAX_FILE = 4 << 20
 DEFAULT_META = "test_all.json"
@@ -22,7 +22,7 @@ EXAMPLES = "examples"
 
 
 @dataclass(frozen=True)
-class Step:
+class FileStep:
     """A step of a set-up or of a post-config."""
 
     type: str
@@ -49,8 +49,8 @@ class TaskFile:
     id: str
     domain: str
     instruction: str
-    config: tuple[Step, ...]
-    postconfig: tuple[Step, ...]
+    config: tuple[FileStep, ...]
+    postconfig: tuple[FileStep, ...]
     evaluations: tuple[Evaluation, ...]
     conj: str
     proxy: bool
@@ -157,7 +157,7 @@ def _field(data: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
     return value
 
 
-def _steps(given: object, where: str) -> tuple[Step, ...]:
+def _steps(given: object, where: str) -> tuple[FileStep, ...]:
     if not isinstance(given, list):
         raise TaskError(f"{where}: a list of steps is needed")
     found = []
@@ -168,7 +168,7 @@ def _steps(given: object, where: str) -> tuple[Step, ...]:
         parameters = one.get("parameters", {})
         if not isinstance(parameters, Mapping):
             raise TaskError(f"{place}.parameters: {parameters!r:.80} is not a mapping")
-        found.append(Step(one["type"], dict(parameters), place))
+        found.append(FileStep(one["type"], dict(parameters), place))
     return tuple(found)
 
 
