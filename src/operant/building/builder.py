@@ -99,7 +99,7 @@ def build(
     offer: str,
     bounds: Bounds,
     origin: dict[str, Any],
-    tell: Callable[[str], None] = lambda line: None,
+    on_progress: Callable[[str], None] = lambda line: None,
 ) -> BuildReport:
     """Have functions written for these tasks, and keep those that are admitted. ``offer`` is what the application has."""
     api = app.name.replace("-", "_")
@@ -114,7 +114,7 @@ def build(
                 built.append(_build_one(api, app, proposal, question, asking, admission, bounds, origin))
                 done = built[-1]
                 why = "" if done.admitted else f": {done.problems[0] if done.problems else 'no reply'}"
-                tell(f"{api}.{done.name}: {'admitted' if done.admitted else 'not admitted'}{why}")
+                on_progress(f"{api}.{done.name}: {'admitted' if done.admitted else 'not admitted'}{why}")
         except _Spent as spent:
             return BuildReport(built, asking.usage, str(spent))
     return BuildReport(built, asking.usage)

@@ -39,7 +39,7 @@ PLACES = (HOME, "/tmp", "/dev/shm")  # where programs of a desktop can write
 #: Applications write these on their own, whenever they find the time.
 VOLATILE = (f"{HOME}/.cache/", f"{HOME}/.local/share/recently-used.xbel", f"{HOME}/.dbus/", "/tmp/.")
 MOST_SHOWN = 200  # characters of a value in a message
-LOOK_S = 20.0
+FIND_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,12 @@ def _later_problems(desktop: SandboxDesktop, expected: CallOutcome) -> list[str]
 
 
 def _look(desktop: SandboxDesktop) -> _State:
-    kinds = desktop.run(["find", *PLACES, "-not", "-type", "f", "-printf", "%y %l %p\\n"], timeout_s=LOOK_S)
-    sums = desktop.run(["find", *PLACES, "-type", "f", "-exec", "sha256sum", "{}", "+"], timeout_s=LOOK_S)
+    kinds = desktop.run(
+        ["find", *PLACES, "-not", "-type", "f", "-printf", "%y %l %p\\n"], timeout_s=FIND_TIMEOUT_S
+    )
+    sums = desktop.run(
+        ["find", *PLACES, "-type", "f", "-exec", "sha256sum", "{}", "+"], timeout_s=FIND_TIMEOUT_S
+    )
     files = {}
     for line in kinds.output.splitlines():
         kind, _, rest = line.partition(" ")

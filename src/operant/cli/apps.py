@@ -219,7 +219,7 @@ def build_functions(
                 "tasks": tasks.name,
                 "tasks_sha256": hashlib.sha256(tasks.read_bytes()).hexdigest(),
             },
-            tell=lambda line: typer.echo(line, err=True),
+            on_progress=lambda line: typer.echo(line, err=True),
         )
     finally:
         asked.close()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from operant.apps.libreoffice.calc import go_to, put
 from operant.tasks.draw import Draw
 from operant.tasks.office.workbook import Cell, Sheet, Value, Workbook
-from operant.tasks.suites.office.office_task import Deed
+from operant.tasks.suites.office.office_task import OracleStep
 from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, goods, table
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
@@ -34,7 +34,7 @@ class OneFormula(SpreadsheetTask):
     def changed(self, sheet: Sheet, p: Params) -> Sheet:
         return sheet.with_cells({p.cell: Cell(value=self.result(p), formula=self.formula(p))})
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return put(p.cell, self.formula(p))
 
 
@@ -174,7 +174,7 @@ class TotalOfSheets(OneFormula):
     def formula(self, p: Params) -> str:
         return f"={p.a}!{p.place_a}+{p.b}!{p.place_b}"
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return put(p.cell, f"=${p.a}.{p.place_a}+${p.b}.{p.place_b}")
 
     def result(self, p: Params) -> Value:
@@ -205,7 +205,7 @@ class FilledColumn(SpreadsheetTask):
             }
         )
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.type(self.formula(p, 2)), ALL_CELLS]
 
 
@@ -291,7 +291,7 @@ class Invoice(SpreadsheetTask):
             {"D1": p.title, **lines, p.cell: Cell(value=total, formula=f"=SUM({p.area})")}
         )
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         lines = [*go_to(p.area), Action.type("=B2*C2"), ALL_CELLS]
         return [*put("D1", p.title), *lines, *put(p.cell, f"=SUM({p.area})")]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from operant.apps.libreoffice.calc import go_to, put
 from operant.tasks.draw import Draw
 from operant.tasks.office.workbook import Sheet, Value
-from operant.tasks.suites.office.office_task import Deed
+from operant.tasks.suites.office.office_task import OracleStep
 from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, goods, table
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
@@ -37,7 +37,7 @@ class CorrectPrice(SpreadsheetTask):
     def changed(self, sheet: Sheet, p: Params) -> Sheet:
         return sheet.with_cells({p.cell: p.price})
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return put(p.cell, str(p.price))
 
 
@@ -57,7 +57,7 @@ class AppendRow(SpreadsheetTask):
     def changed(self, sheet: Sheet, p: Params) -> Sheet:
         return sheet.with_cells({f"A{p.next}": p.item, f"B{p.next}": p.price, f"C{p.next}": p.count})
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(f"A{p.next}"), Action.type(f"{p.item}\t{p.price}\t{p.count}\n")]
 
 
@@ -78,7 +78,7 @@ class DeleteRow(SpreadsheetTask):
     def changed(self, sheet: Sheet, p: Params) -> Sheet:
         return under(self.headers, [row for row in p.rows if row[0] != p.item], p.sheet)
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "-")]
 
 
@@ -103,7 +103,7 @@ class InsertRow(SpreadsheetTask):
         at = p.row - 2
         return under(self.headers, [*p.rows[:at], [p.new, p.price, p.count], *p.rows[at:]], p.sheet)
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         typed = [*put(f"A{p.row}", p.new), *go_to(f"B{p.row}"), Action.type(f"{p.price}\t{p.count}\n")]
         return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "+"), *typed]
 
@@ -124,7 +124,7 @@ class ClearColumn(SpreadsheetTask):
     def changed(self, sheet: Sheet, p: Params) -> Sheet:
         return sheet.with_cells({f"C{row}": None for row in range(2, p.last + 1)})
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.key("delete")]
 
 
@@ -146,7 +146,7 @@ class CopyColumn(SpreadsheetTask):
     def changed(self, sheet: Sheet, p: Params) -> Sheet:
         return sheet.with_cells({f"E{row}": sheet.cells[f"{p.letter}{row}"] for row in range(1, p.last + 1)})
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         # Escape ends the marching border of what was copied.
         copy, paste, quit = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("escape")
         return [*go_to(p.area), copy, *go_to("E1"), paste, quit]
@@ -174,7 +174,7 @@ class BoldHeader(Styled):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         return table(draw, goods(draw), area="A1:C1", cells=["A1", "B1", "C1"])
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.key("ctrl", "b")]
 
 
@@ -192,7 +192,7 @@ class ItalicItem(Styled):
         index = draw.choice(range(len(rows)))
         return table(draw, rows, item=rows[index][0], cells=[f"A{index + 2}"])
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.cells[0]), Action.key("ctrl", "i")]
 
 
@@ -210,7 +210,7 @@ class PercentFormat(Styled):
         last = len(rows) + 1
         return table(draw, rows, area=f"C2:C{last}", cells=[f"C{row}" for row in range(2, last + 1)])
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.key("ctrl", "shift", "5")]
 
 
@@ -225,7 +225,7 @@ class CenterItems(Styled):
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         return table(draw, goods(draw), area="A1:C1", cells=["A1", "B1", "C1"])
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.key("ctrl", "e")]
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from operant.tasks.draw import Draw
 from operant.tasks.office.presentation import Presentation, Slide
-from operant.tasks.suites.office.office_task import Deed, OfficeTask, file_names
+from operant.tasks.suites.office.office_task import OfficeTask, OracleStep, file_names
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
@@ -79,7 +79,7 @@ class ChangeTitle(SlideTask):
     def changed(self, slide: Slide, p: Params) -> Slide:
         return slide.changed(title=p.new)
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*self.there(p), *EDIT_TITLE, Action.type(p.new), LEAVE, LEAVE]
 
 

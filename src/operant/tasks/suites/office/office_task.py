@@ -19,10 +19,10 @@ from operant.tasks.setup import SetupStep
 from operant.tasks.template import Params, Template
 from operant.types import Action
 
-__all__ = ["SAVE", "Deed", "OfficeTask", "file_names", "until"]
+__all__ = ["SAVE", "OfficeTask", "OracleStep", "file_names", "until"]
 
 #: One step of an oracle.
-Deed = Action | ScriptStep
+OracleStep = Action | ScriptStep
 SAVE = Action.key("ctrl", "s")
 MOMENT = Action.wait(0.1)
 MAX_STEPS = 90  # an application of this size may keep an oracle waiting
@@ -42,7 +42,7 @@ class OfficeTask(Template):
         """The document as it must be saved."""
 
     @abstractmethod
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         """How it is done with the keyboard, up to the saving."""
 
     def others(self, p: Params) -> Mapping[str, Document]:
@@ -62,8 +62,8 @@ class OfficeTask(Template):
         return _script([*self.keys(p), SAVE, until(self.success(p))])
 
 
-def _script(deeds: Iterable[Deed]) -> Script:
-    return Script([one if isinstance(one, ScriptStep) else ScriptStep(one) for one in deeds])
+def _script(steps: Iterable[OracleStep]) -> Script:
+    return Script([one if isinstance(one, ScriptStep) else ScriptStep(one) for one in steps])
 
 
 def until(criterion: Criterion) -> ScriptStep:

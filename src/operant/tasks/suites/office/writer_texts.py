@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from operant.tasks.draw import Draw
 from operant.tasks.office.text_document import Paragraph, TextDocument
-from operant.tasks.suites.office.office_task import Deed, OfficeTask, file_names
+from operant.tasks.suites.office.office_task import OfficeTask, OracleStep, file_names
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
 
@@ -78,7 +78,7 @@ class AppendParagraph(TextTask):
     def after(self, p: Params) -> TextDocument:
         return TextDocument.of(*p.lines, p.sentence)
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [Action.key("ctrl", "end"), Action.key("enter"), Action.type(p.sentence)]
 
 
@@ -97,7 +97,7 @@ class AddTitle(TextTask):
     def after(self, p: Params) -> TextDocument:
         return TextDocument.of(Paragraph.of(p.title, style="Heading 1"), *p.lines)
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         top = Action.key("ctrl", "home")
         return [top, Action.type(p.title), Action.key("enter"), Action.key("up"), Action.key("ctrl", "1")]
 
@@ -113,7 +113,7 @@ class MakeList(TextTask):
     def after(self, p: Params) -> TextDocument:
         return TextDocument.of(*(Paragraph.of(line, listed=self.listed) for line in p.lines))
 
-    def keys(self, p: Params) -> Sequence[Deed]:
+    def keys(self, p: Params) -> Sequence[OracleStep]:
         return [Action.key("ctrl", "a"), Action.key(*self.shortcut)]
 
 
