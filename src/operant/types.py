@@ -328,6 +328,8 @@ class Window:
     focused: bool
     minimized: bool = False
     maximized: bool = False
+    instance: str = ""
+    """The first half of WM_CLASS; ``wm_class`` is the second."""
 
 
 @dataclass(frozen=True, slots=True)

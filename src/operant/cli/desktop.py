@@ -39,6 +39,7 @@ class Protocol(str, Enum):
 
     OPERANT = "operant"
     UI_RL = "ui-rl"
+    OSWORLD = "osworld"
 
 
 UNKNOWN = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -99,8 +100,14 @@ def serve(
         str, typer.Option(help="Address to listen on; any but this machine's own needs a token.")
     ] = ("127.0.0.1"),
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
-    ] = 8765,
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Port to listen on; 0 takes a free one. With osworld, of the first desktop.",
+            show_default="8765; osworld: 5000",
+        ),
+    ] = None,
     token: Annotated[
         str | None,
         typer.Option(
@@ -130,6 +137,7 @@ def serve(
         Protocol,
         typer.Option(
             help="operant: whole desktops for operant train vlm. ui-rl: sessions with tasks for clients of UI-RL."
+            " osworld: machines for clients of OSWorld, one port each."
         ),
     ] = Protocol.OPERANT,
     suite: Annotated[
@@ -144,6 +152,24 @@ def serve(
             help="With ui-rl: the type of sessions whose client names none.", show_default="simple_data_entry"
         ),
     ] = None,
+    chromium_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="With osworld: where the browser of the first desktop is debugged.",
+            show_default="9222",
+        ),
+    ] = None,
+    vlc_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="With osworld: where VLC of the first desktop is asked.",
+            show_default="8080",
+        ),
+    ] = None,
     log_level: Annotated[str, typer.Option(help="DEBUG also shows each call.")] = "INFO",
 ) -> None:
     """Serve desktops of this machine to others, over HTTP. See environment.ui_env_urls of operant train vlm.
@@ -152,20 +178,31 @@ def serve(
     /session?type=simple_data_entry, then /session/ID/screenshot, /act and /progress; or /act and /progress alone.
     Session types are tasks of ours, by id (core/browser-fill-field-v1) or by name (browser_fill_field); GET /types
     lists them.
+
+    With --protocol osworld each desktop is a machine with OSWorld's guest server: the first at --port, the next ones
+    at the ports after it, 1920x1080, with menu and panel. What OSWorld lacks is below /operant: POST /operant/reset,
+    POST /operant/lease, DELETE /operant/lease/NAME.
     """
-    if protocol is Protocol.OPERANT and (suite or session_type):
+    if protocol is not Protocol.UI_RL and (suite or session_type):
         raise typer.BadParameter(
             "only sessions of --protocol ui-rl have tasks", param_hint="--suite / --session-type"
+        )
+    if protocol is not Protocol.OSWORLD and (chromium_port is not None or vlc_port is not None):
+        raise typer.BadParameter(
+            "only --protocol osworld forwards ports of desktops", param_hint="--chromium-port / --vlc-port"
         )
     try:
         from operant.config.desktop_server import DesktopServerConfig
         from operant.service.desktops.app import guard_settings
         from operant.service.desktops.host import DesktopHost
+        from operant.service.desktops.osworld_machines import machine_config
+        from operant.service.desktops.osworld_server import serve_osworld
         from operant.service.desktops.server import serve_desktops, serve_ui_rl
         from operant.service.desktops.ui_rl_sessions import UIRLSessions, session_types
     except ImportError as error:
         raise missing_package("serving desktops", error, "service") or error from None
-    guard = guard_settings(host, port, token)
+    usual_port = 5000 if protocol is Protocol.OSWORLD else 8765
+    guard = guard_settings(host, usual_port if port is None else port, token)
     section = desktop_section(None, monitors, profile, network, proxy)
     section |= {name: value for name, value in (("width", width), ("height", height)) if value is not None}
     flags = {
@@ -176,15 +213,29 @@ def serve(
     }
     settings = DesktopServerConfig.load(config, environ={}, flags=flags)
     offer = settings.desktop
-    if protocol is Protocol.OPERANT:
+    if protocol is not Protocol.UI_RL:
         from operant.desktop.providers import open_provider
 
+        if protocol is Protocol.OSWORLD:
+            offer = machine_config(offer)
         with open_provider(settings, offer, desktops) as source:
-            serve_desktops(
-                DesktopHost(desktops, offer, idle_s=idle, factory=source.start),
-                guard,
-                level=log_level.upper(),
-            )
+            if protocol is Protocol.OSWORLD:
+                serve_osworld(
+                    desktops,
+                    guard,
+                    offer,
+                    chromium_port=9222 if chromium_port is None else chromium_port,
+                    vlc_port=8080 if vlc_port is None else vlc_port,
+                    idle_s=idle,
+                    factory=source.start,
+                    level=log_level.upper(),
+                )
+            else:
+                serve_desktops(
+                    DesktopHost(desktops, offer, idle_s=idle, factory=source.start),
+                    guard,
+                    level=log_level.upper(),
+                )
         return
     from operant.tasks.suites import load_suite, suite_parts
 

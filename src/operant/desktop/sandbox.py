@@ -489,6 +489,10 @@ class SandboxDesktop:
             )
             raise UnknownApplication(error.message, hint=hint) from error
 
+    def dial(self, port: int) -> socket.socket:
+        """A connection to a TCP port on the desktop's own loopback; ConnectionRefusedError if nothing listens."""
+        return socket.socket(fileno=self._running_episode().call("dial", port=port).fd)
+
     def memory(self) -> dict[str, float]:
         """Megabytes by program, shared pages divided among those who share them."""
         with self._use():

@@ -51,10 +51,11 @@ def all_windows(display: Display) -> tuple[list[Window], dict[str, Window]]:
             except (xproto.WindowError, xproto.DrawableError):
                 continue  # closed since it was listed
             states = display.words(state)
+            instance, _, kind_of_application = display.text(wm_class).rstrip("\0").rpartition("\0")
             window = Window(
                 id=identifier,
                 title=display.text(name) or display.text(old_name),
-                wm_class=display.text(wm_class).rstrip("\0").rpartition("\0")[2],
+                wm_class=kind_of_application,
                 pid=(display.words(pid) or (None,))[0],
                 x=place.dst_x,
                 y=place.dst_y,
@@ -63,6 +64,7 @@ def all_windows(display: Display) -> tuple[list[Window], dict[str, Window]]:
                 focused=identifier == focused,
                 minimized=display.atom("_NET_WM_STATE_HIDDEN") in states,
                 maximized=all(display.atom(name) in states for name in maximized),
+                instance=instance,
             )
             kind = next((kinds[one] for one in display.words(types) if one in kinds), None)
             if kind is None:

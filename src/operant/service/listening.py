@@ -11,7 +11,7 @@ __all__ = ["listen"]
 BACKLOG = 2048  # clients that may wait to be taken; uvicorn's own number
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, flag: str = "--port") -> socket.socket:
     """A socket that listens; a port that is taken is an error at once.
 
     A client that knows the address may connect from now on, and waits until the server takes it.
@@ -25,6 +25,6 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise ConfigError(
-            f"can't listen on {host}:{port}: {error.strerror or error}", hint="choose another --port"
+            f"can't listen on {host}:{port}: {error.strerror or error}", hint=f"choose another {flag}"
         ) from error
     return listening

@@ -28,6 +28,8 @@ from programs import Programs
 BUS_READY_S = 5.0
 CHORE_S = 0.5
 MOST_BROWSERS = 16
+CONNECT_S = 5.0
+DIAL_S = 1.0  # a program that is too busy to take a connection holds up everything else meanwhile
 PART_STARTS = 4  # how often a part of the shell is started in one episode before it counts as broken
 
 
@@ -201,6 +203,10 @@ class SandboxEpisode(Programs):
             raise OSError(errno.ENOTCONN, "no browser runs that can be asked")
         return {}, os.dup(self.browsers[-1])
 
+    def dial(self, message: dict[str, Any], fds: list[int]) -> tuple[dict[str, Any], int]:
+        """A connection to a TCP port that a program of this episode listens on."""
+        return {}, connect(("127.0.0.1", message["port"]), socket.AF_INET, DIAL_S)
+
     def processes(self, message: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         found = []
         for pid in self.pids():
@@ -231,6 +237,7 @@ class SandboxEpisode(Programs):
             "list_directory",
             "stat",
             "connect",
+            "dial",
             "processes",
             "shell",
             "shell_parts",
@@ -239,11 +246,15 @@ class SandboxEpisode(Programs):
     )
 
 
-def connect(path: str) -> int:
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+def connect(
+    address: str | tuple[str, int],
+    family: socket.AddressFamily = socket.AF_UNIX,
+    seconds: float = CONNECT_S,
+) -> int:
+    sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
-        sock.settimeout(5.0)
-        sock.connect(path)
+        sock.settimeout(seconds)
+        sock.connect(address)
         sock.settimeout(None)
     except OSError:
         sock.close()
