@@ -35,6 +35,7 @@ CHECK_S = 5.0
 OPEN_S = 180.0  # upstream waits half an hour for a window that will not come
 TREE_S = 10.0
 LOOK_S = 0.1  # between two looks for a window
+FOCUS_S, FOCUS_LOOK_S = 1.0, 0.02
 LARGEST_OUTPUT = 64 << 20
 LARGEST_FILE = 512 << 20
 MOST_ENTRIES = 20_000  # of a directory tree
@@ -168,8 +169,17 @@ class GuestMachine:
         """Raise the window and give it the focus; None if there is none of that name."""
         window = find_window(self.desktop.windows(), name, strict=strict, by_class=by_class)
         if window is not None:
-            self.desktop.activate_window(window)
+            self._activate(window)
         return window
+
+    def _activate(self, window: Window) -> None:
+        """Return when it has the focus, or after a while: some windows never take it."""
+        self.desktop.activate_window(window)
+        deadline = time.monotonic() + FOCUS_S
+        while not any(one.focused for one in self.desktop.windows() if one.id == window.id):
+            if time.monotonic() > deadline:
+                return
+            time.sleep(FOCUS_LOOK_S)
 
     def close_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> Window | None:
         """Close the window as its button would; None if there is none of that name."""
@@ -204,7 +214,7 @@ class GuestMachine:
                     f"Failed to find window for {PurePosixPath(full).name} within {self.open_s:g} seconds."
                 )
             time.sleep(LOOK_S)
-        self.desktop.activate_window(window)
+        self._activate(window)
         return window
 
     # Files.

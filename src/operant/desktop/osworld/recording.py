@@ -36,27 +36,28 @@ class Recording:
         self._thread.start()
 
     def _run(self) -> None:
-        shown: npt.NDArray[np.uint8] | None = None
-        frame: npt.NDArray[np.uint8] | None
-        since = began = time.monotonic()
-        while time.monotonic() - began < LONGEST_S:
+        """Each picture is added when the next one is there: only then is known how long it was shown."""
+        shown, since = self._look(), time.monotonic()
+        began, over = since, False
+        while not over and time.monotonic() - began < LONGEST_S:
             over = self._stop.wait(LOOK_S)
-            now = time.monotonic()
-            try:
-                frame = self._desktop.glance()
-            except (DesktopError, OSError):  # it is starting over
-                frame = shown
-            if frame is None:
-                if over:
-                    return
+            seen, now = self._look(), time.monotonic()
+            if shown is None or seen is None or same_frame(shown, seen):
+                shown = seen if shown is None else shown
                 continue
-            if shown is None:
-                shown, since = frame, now
-            if over or not same_frame(shown, frame):
-                self._film.add(Image.fromarray(shown), max(2 * END_MS, round(1000 * (now - since))))
-                shown, since = frame, now
-            if over:
-                return
+            self._add(shown, now - since)
+            shown, since = seen, now
+        if shown is not None:
+            self._add(shown, time.monotonic() - since)
+
+    def _look(self) -> npt.NDArray[np.uint8] | None:
+        try:
+            return self._desktop.glance()
+        except (DesktopError, OSError):  # it is starting over
+            return None
+
+    def _add(self, frame: npt.NDArray[np.uint8], seconds: float) -> None:
+        self._film.add(Image.fromarray(frame), max(2 * END_MS, round(1000 * seconds)))
 
     def end(self) -> bytes:
         """The mp4; nothing of it stays on the disk."""

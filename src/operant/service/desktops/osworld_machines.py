@@ -76,8 +76,9 @@ class Machine:
     @contextlib.contextmanager
     def use(self) -> Iterator[GuestMachine]:
         """The machine for one call. A desktop that fails under it is replaced before the next."""
-        self.used_at, self.clean = time.monotonic(), False
+        self.used_at = time.monotonic()
         guest = self.guest
+        self.clean = False
         try:
             yield guest
         except DesktopError as error:
