@@ -23,7 +23,7 @@ from operant.errors import ConfigError, InvalidAction, OperantError
 from operant.pictures.png import png_bytes
 from operant.service.desktops.osworld_extension import add_extension
 from operant.service.desktops.osworld_files import FILE_ROUTES
-from operant.service.desktops.osworld_machines import Machine, Machines
+from operant.service.desktops.osworld_machines import OSWorldMachine, OSWorldMachines
 from operant.service.desktops.osworld_setup import JSON_ROUTES
 from operant.service.desktops.osworld_words import error, text
 from operant.service.guard import Guard
@@ -36,7 +36,7 @@ PNG_LEVEL = 1
 
 
 def create_osworld_app(
-    machines: Machines, config: ServiceConfig, *, begin: Callable[[], Any] | None = None
+    machines: OSWorldMachines, config: ServiceConfig, *, begin: Callable[[], Any] | None = None
 ) -> FastAPI:
     """Closes the desktops when it stops. ``begin`` makes an async context for as long as it runs."""
 
@@ -62,7 +62,7 @@ def create_osworld_app(
     )
     install_handlers(app)
 
-    def here(request: Request) -> Machine:
+    def here(request: Request) -> OSWorldMachine:
         server = request.scope.get("server") or ("", 0)
         return machines.at(int(server[1] or 0))
 

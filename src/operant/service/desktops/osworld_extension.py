@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from operant import __version__
 from operant.errors import ConfigError
-from operant.service.desktops.osworld_machines import Machine, Machines
+from operant.service.desktops.osworld_machines import OSWorldMachine, OSWorldMachines
 
 __all__ = ["add_extension"]
 
@@ -23,7 +23,7 @@ NAME = re.compile(r"[\w-]{16,64}", re.ASCII)
 Given = Annotated[dict[str, Any] | None, Body()]
 
 
-def add_extension(app: FastAPI, machines: Machines, here: Callable[[Request], Machine]) -> None:
+def add_extension(app: FastAPI, machines: OSWorldMachines, here: Callable[[Request], OSWorldMachine]) -> None:
     @app.get("/operant/about")
     def about() -> dict[str, Any]:
         width, height = machines.config.size

@@ -24,7 +24,7 @@ from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import DesktopError, OperantError, PoolExhausted, SessionBusy, UnknownSession
 
-__all__ = ["Machine", "Machines", "Ports", "machine_config"]
+__all__ = ["MachinePorts", "OSWorldMachine", "OSWorldMachines", "machine_config"]
 
 FOREVER_S = 10 * 365 * 86400.0
 START_S = 120.0
@@ -41,7 +41,7 @@ def machine_config(config: DesktopConfig) -> DesktopConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class MachinePorts:
     """Where a machine is reached: its guest server, and the ports of Chrome and VLC inside it."""
 
     server: int
@@ -49,10 +49,10 @@ class Ports:
     vlc: int
 
 
-class Machine:
+class OSWorldMachine:
     """One desktop behind one port; another desktop takes its place if it breaks."""
 
-    def __init__(self, pool: DesktopPool, ports: Ports) -> None:
+    def __init__(self, pool: DesktopPool, ports: MachinePorts) -> None:
         self.ports = ports
         self.holder: str | None = None
         self.used_at = -FOREVER_S
@@ -124,12 +124,12 @@ class Machine:
         return time.monotonic() - self.used_at
 
 
-class Machines:
+class OSWorldMachines:
     """All machines of one server. Safe for threads."""
 
     def __init__(
         self,
-        ports: Sequence[Ports],
+        ports: Sequence[MachinePorts],
         config: DesktopConfig,
         *,
         idle_s: float = 300.0,
@@ -138,18 +138,18 @@ class Machines:
         self.idle_s = idle_s
         self.config = config
         self.pool = DesktopPool(len(ports), config, ttl_s=FOREVER_S, factory=factory)
-        self.machines = [Machine(self.pool, one) for one in ports]
+        self.machines = [OSWorldMachine(self.pool, one) for one in ports]
         self._by_port = {machine.ports.server: machine for machine in self.machines}
         self._lock = threading.Lock()
 
-    def at(self, port: int) -> Machine:
+    def at(self, port: int) -> OSWorldMachine:
         """The machine of a port."""
         try:
             return self._by_port[port]
         except KeyError:
             raise UnknownSession(f"there is no machine at port {port}") from None
 
-    def lease(self, name: str | None = None) -> Machine:
+    def lease(self, name: str | None = None) -> OSWorldMachine:
         """A machine in its initial state, for the client of that name alone; asking again gives the same one."""
         name = name or secrets.token_urlsafe(16)
         with self._lock:
@@ -187,13 +187,13 @@ class Machines:
                 if machine.holder == name:
                     machine.holder, machine.used_at = None, time.monotonic() - self.idle_s
 
-    def reset(self, machine: Machine, name: str | None) -> None:
+    def reset(self, machine: OSWorldMachine, name: str | None) -> None:
         """Reset one machine; one that is leased only for its holder."""
         if machine.holder is not None and machine.holder != name:
             raise SessionBusy("another client has leased this machine", hint="lease one: POST /operant/lease")
         machine.reset()
 
-    def describe(self, machine: Machine) -> dict[str, Any]:
+    def describe(self, machine: OSWorldMachine) -> dict[str, Any]:
         return {
             "server_port": machine.ports.server,
             "chromium_port": machine.ports.chromium,

@@ -18,7 +18,7 @@ from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import NotSupported
 from operant.service.desktops.osworld import create_osworld_app
-from operant.service.desktops.osworld_machines import Machine, Machines, Ports
+from operant.service.desktops.osworld_machines import MachinePorts, OSWorldMachine, OSWorldMachines
 from operant.service.desktops.port_forwarding import forwarded
 from operant.service.listening import listen
 from operant.service.logs import set_up_logging
@@ -28,13 +28,13 @@ __all__ = ["OSWorldServer", "serve_osworld"]
 
 IDLE_LINE_S = 75
 LOOPBACK = "127.0.0.1"
-#: Ports inside a machine: Chrome's debugging protocol, which set-ups forward from 1337, and VLC's HTTP interface.
+#: MachinePorts inside a machine: Chrome's debugging protocol, which set-ups forward from 1337, and VLC's HTTP interface.
 CHROMIUM_INSIDE, VLC_INSIDE = (9222, 1337), (8080,)
 VNC_PORT = 8006  # named in addresses of upstream's providers; nothing listens there
 
 
 class OSWorldServer:
-    """Machines on consecutive ports; port 0 takes free ones. Listens when it is made; ``run`` serves."""
+    """OSWorldMachines on consecutive ports; port 0 takes free ones. Listens when it is made; ``run`` serves."""
 
     def __init__(
         self,
@@ -55,10 +55,10 @@ class OSWorldServer:
             self._browsers = self._listen(stack, near, chromium_port, count, "--chromium-port")
             self._players = self._listen(stack, near, vlc_port, count, "--vlc-port")
             found = [
-                Ports(*(one.getsockname()[1] for one in three))
+                MachinePorts(*(one.getsockname()[1] for one in three))
                 for three in zip(self._servers, self._browsers, self._players, strict=True)
             ]
-            self.machines = Machines(found, config, idle_s=idle_s, factory=factory)
+            self.machines = OSWorldMachines(found, config, idle_s=idle_s, factory=factory)
             self._stack = stack.pop_all()
         self.host = guard.host
         app = create_osworld_app(self.machines, guard, begin=self._forward)
@@ -139,7 +139,7 @@ class OSWorldServer:
         self.stop()
 
 
-def _dial(machine: Machine, ports: tuple[int, ...]) -> socket.socket:
+def _dial(machine: OSWorldMachine, ports: tuple[int, ...]) -> socket.socket:
     """The first of these ports inside the machine on which a program listens."""
     desktop = machine.guest.desktop
     if not isinstance(desktop, SandboxDesktop):
