@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -51,6 +51,7 @@ __all__ = [
 COPY, PASTE, FIND = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("ctrl", "f")
 ADDRESS_BAR, NEW_TAB, ESCAPE = Action.key("ctrl", "l"), Action.key("ctrl", "t"), Action.key("esc")
 
+FILL = "chromium.fill"
 #: Addresses of pages that no tab can bookmark: a tab shows one until its first page, or if that was stopped.
 EMPTY_PAGES = ("about:", "chrome:")
 
@@ -178,12 +179,23 @@ def press(find: Find, done: Holds = lambda view: False) -> Goal:
 
 
 def button(name: str) -> Goal:
-    return press(named("push button", name))
+    return _clicked(press(named("push button", name)), name, "button")
+
+
+def _clicked(goal: Goal, name: str, role: str) -> Goal:
+    click = Action.call("chromium.click", {"name": name, "role": role})
+    return replace(goal, called=Goal(goal.done, lambda view: click))
+
+
+def _filled(goal: Goal, field: str, value: str) -> Goal:
+    """With the call that fills a field in. It is done again until the form is sent: fields may be out of sight."""
+    fill_in = Action.call(FILL, {"field": field, "value": value})
+    return replace(goal, called=Goal(lambda view: False, lambda view: fill_in))
 
 
 def follow(name: str, done: Holds = lambda view: False) -> Goal:
     """Click a link."""
-    return press(named("link", name), done)
+    return _clicked(press(named("link", name), done), name, "link")
 
 
 def _look_further(view: View) -> Action:
@@ -215,7 +227,7 @@ def fill(label: str, text: str, role: str = "entry") -> Goal:
         said = "\u2022" * len(text) if hidden else text.strip()
         return widget is not None and (widget.text or "").strip() == said
 
-    return Goal(done, act)
+    return _filled(Goal(done, act), label, text)
 
 
 def tick(name: str, wanted: bool = True, role: str = "check box") -> Goal:
@@ -226,7 +238,7 @@ def tick(name: str, wanted: bool = True, role: str = "check box") -> Goal:
         widget = find(view)
         return widget is not None and ("checked" in widget.states) == wanted
 
-    return press(find, done)
+    return _filled(press(find, done), name, str(wanted).lower())
 
 
 def choose(label: str, option: str) -> Goal:
@@ -241,7 +253,8 @@ def choose(label: str, option: str) -> Goal:
         items = view.widgets("menu item", option, app=APP.accessible_name)
         return once(view, view.click(items[0])) if items else Action.wait()
 
-    return Goal(lambda view: bool(shown(view, "combo box", f"{label}: {option}")), act)
+    goal = Goal(lambda view: bool(shown(view, "combo box", f"{label}: {option}")), act)
+    return _filled(goal, label, option)
 
 
 def copied(text: str) -> Goal:
@@ -266,13 +279,14 @@ def pasted(label: str, text: str) -> Goal:
         action = typed.act(view)
         return once(view, PASTE) if action.kind is ActionKind.TYPE else action
 
-    return Goal(typed.done, act)
+    return _filled(Goal(typed.done, act), label, text)
 
 
 def carried(label: str, text: str) -> Goal:
     """Copy a word of the page into a field of the same page."""
     copy, paste = copied(text), pasted(label, text)
-    return Goal(paste.done, lambda view: (paste if copy.done(view) else copy).act(view))
+    goal = Goal(paste.done, lambda view: (paste if copy.done(view) else copy).act(view))
+    return _filled(goal, label, text)
 
 
 def first_of(*goals: Goal) -> Callable[[View], Action]:
@@ -321,18 +335,45 @@ def go_to(address: str, done: Holds, keep: str | None = None) -> Goal:
             return Action.type(f"{address}\n")
         return Action.key("enter") if bar.text == address else ESCAPE
 
-    return Goal(done, act)
+    call = Action.call("chromium.navigate" if keep is None else "chromium.open_tab", {"url": address})
+    return Goal(done, act, Goal(done, lambda view: call))
 
 
 def on_pages(host: str, done: Holds, pages: Mapping[str, Sequence[Goal]]) -> Goal:
     """Work through the goals of whichever page of a site is shown, by its path; go back from an unknown one."""
 
-    def act(view: View) -> Action:
+    def shown_page(view: View) -> str:
         parts = urlsplit(location(view) or "")
-        path = (parts.path or "/") if parts.netloc == host else ""
+        return (parts.path or "/") if parts.netloc == host else ""
+
+    def act(view: View) -> Action:
+        path = shown_page(view)
         return first_of(*pages[path])(view) if path in pages else _go_back(view)
 
-    return Goal(done, act)
+    by_calls = {path: [goal.called for goal in goals if goal.called] for path, goals in pages.items()}
+
+    def call(view: View) -> Action:
+        path = shown_page(view)
+        return _at_once(by_calls[path], view) if path in by_calls else Action.call("chromium.back")
+
+    callable_ = all(len(by_calls[path]) == len(goals) for path, goals in pages.items())
+    return Goal(done, act, Goal(done, call) if callable_ else None)
+
+
+def _at_once(goals: Sequence[Goal], view: View) -> Action:
+    """The first of these calls; fields that follow one another are filled in by one, with the button after them."""
+    calls = [goal.act(view) for goal in goals if not goal.done(view)]
+    if not calls or calls[0].function != FILL:
+        return calls[0] if calls else Action.wait()
+    values: dict[str, str] = {}
+    submit = ""
+    for one in calls:
+        given = dict(one.kwargs)
+        if one.function != FILL:
+            submit = str(given["name"]) if given.get("role") == "button" else ""
+            break
+        values[str(given["field"])] = str(given["value"])
+    return Action.call("chromium.fill_form", {"values": values, "submit": submit})
 
 
 def _go_back(view: View) -> Action:

@@ -45,6 +45,7 @@ CONFIG = ".config/galculator/galculator.conf"
 MENU_INSET = 10  # pixels from the left edge of a memory button's menu
 STORED = re.compile(r"-?\d+\.\d{6}")
 WOBBLE = (6, 24)  # pixels that buttons move when a long number or a frame around one makes the window grow
+CALCULATED = "0123456789.+-*/()"  # signs that galculator.calculate takes
 ENTRIES = ("menu", "menu item", "radio menu item")
 
 
@@ -256,7 +257,26 @@ class Keypad:
 def pressed(*presses: Press) -> Goal:
     """All of these were pressed, one after another."""
     keypad = Keypad(presses)
-    return Goal(keypad.done, keypad.act)
+    return Goal(keypad.done, keypad.act, _calculated(presses))
+
+
+def _calculated(presses: Sequence[Press]) -> Goal | None:
+    """The same by calls: an expression, or a number and then a button such as sqrt."""
+    signs = ["=" if press.what == "enter" else press.what for press in presses]
+    after = presses[-1].after
+    if signs[-1] == "=" and all(sign in CALCULATED for sign in "".join(signs[:-1])):
+        expression = Action.call("galculator.calculate", {"expression": "".join(signs[:-1])})
+        first: Action | None = None
+    elif len(signs) > 1 and "".join(signs[:-1]).isdecimal() and presses[-1].how == "click":
+        first = Action.call("galculator.calculate", {"expression": "".join(signs[:-1])})
+        expression = Action.call("galculator.press", {"button": signs[-1]})
+    else:
+        return None
+
+    def act(view: View) -> Action:
+        return expression if first is None or view.last == first else first
+
+    return Goal(lambda view: view.last == expression and number_shown(view) == after, act)
 
 
 def number_clicked(number: str) -> Goal:

@@ -51,10 +51,13 @@ class Goal:
 
     done: Callable[[View], bool]
     act: Callable[[View], Action]
+    called: Goal | None = None
+    """The same by calls of functions of applications, where there are some for it."""
 
     def or_when(self, later: Callable[[View], bool]) -> Goal:
         """The same, but also reached when something holds that comes after it and may undo it."""
-        return Goal(lambda view: later(view) or self.done(view), self.act)
+        called = self.called.or_when(later) if self.called is not None else None
+        return Goal(lambda view: later(view) or self.done(view), self.act, called)
 
 
 @dataclass(frozen=True)

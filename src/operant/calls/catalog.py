@@ -40,11 +40,13 @@ BUILT_IN = (
     "clipboard",
     "files",
     "galculator",
+    "gimp",
     "impress",
     "mousepad",
     "settings",
     "terminal",
     "viewnior",
+    "vlc",
     "windows",
     "writer",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import posixpath
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from operant.apps import moves
@@ -119,7 +119,7 @@ class Change:
 def answered(text: str, *, numeric: bool = False) -> Change:
     """The agent answers with this text. It ends the episode, so it is the last change of a task."""
     goal = Goal(lambda view: False, lambda view: moves.answer(text))
-    return Change(goal, holds=[Answer(text=text, numeric=numeric)])
+    return Change(replace(goal, called=goal), holds=[Answer(text=text, numeric=numeric)])
 
 
 def after(setup: Sequence[SetupStep], changes: Sequence[Change], scope: Scope = "folders") -> Criterion:

@@ -13,6 +13,7 @@ from loguru import logger
 from operant.apps.moves import Goals
 from operant.config.desktop import Profile
 from operant.errors import TaskError
+from operant.tasks.called import called_oracle
 from operant.tasks.changes import Change, Scope, after
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.draw import Draw
@@ -96,8 +97,11 @@ class Template(ABC):
         return Goals([change.goal for change in self.changes(p) if change.goal is not None])
 
     def api_oracle(self, p: Params) -> Oracle | None:
-        """How it is done by calls of functions of applications; None where nothing shows it."""
-        return None
+        """How it is done by calls of functions of applications; None where nothing shows it.
+
+        Write it where it does not follow from ``changes``.
+        """
+        return called_oracle(self.setup(p), self.changes(p))
 
     def instance(self, seed: int, split: str = "train") -> Task:
         """The task that this seed makes of the template."""

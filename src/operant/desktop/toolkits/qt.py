@@ -21,6 +21,8 @@ DoubleClickInterval=100
 SingleClick=false
 widgetStyle=Fusion
 """
+#: VLC asks before its first window whether it may look up covers, and says in a pop-up what plays next.
+_VLC = "qt-privacy-ask=0\nqt-notification=0\nmetadata-network-access=0\n"
 _ADVICE = "a program that draws its own widgets (QML without roles, OpenGL) has none to show: use its pixels"
 
 QT_5 = Toolkit(
@@ -35,7 +37,7 @@ QT_5 = Toolkit(
         # Sandboxes within this one would need user namespaces.
         "QTWEBENGINE_DISABLE_SANDBOX": "1",
     },
-    home={".config/kdeglobals": _GLOBALS},
+    home={".config/kdeglobals": _GLOBALS, ".config/vlc/vlcrc": _VLC},
     advice=_ADVICE,
 )
 #: Reads the same variables and the same file. Finds the accessibility bus by the service that ``inside/bus_locator.py``
