@@ -8,10 +8,12 @@ must be refused with a typed error, and none may reach the desktop.
 from __future__ import annotations
 
 import random
+import shutil
 import time
 from collections.abc import Callable
 from typing import Any
 
+from operant.apps import load_app
 from operant.bench.record import median, percentile
 from operant.calls.catalog import built_in_apis, find_function
 from operant.desktop.sandbox import SandboxDesktop
@@ -24,6 +26,8 @@ Progress = Callable[[str], None]
 #: (bound, whether smaller is better)
 GOALS: dict[str, tuple[float, bool]] = {
     "call_overhead_p50_ms": (10.0, True),
+    "uno_call_overhead_p50_ms": (10.0, True),
+    "devtools_call_overhead_p50_ms": (10.0, True),
     "hostile_crashes": (0.0, True),
     "hostile_executions": (0.0, True),
 }
@@ -51,6 +55,11 @@ def measure_calls(
             desktop.perform(Action.call("files.info", {"path": "~"}))
             bare.append((answered - began) * 1000)
             whole.append((time.perf_counter() - answered) * 1000)
+        others = {
+            **_overhead(desktop, progress, "devtools", "chromium", "chromium.get_page", count),
+            **_overhead(desktop, progress, "uno", "libreoffice-calc", "calc.get_workbook_info", count),
+        }
+        desktop.reset()
         progress(f"{hostile} hostile calls")
         return {
             "calls": count,
@@ -58,8 +67,30 @@ def measure_calls(
             "call_overhead_p95_ms": percentile(bare, 0.95),
             "call_with_settling_p50_ms": median(whole),
             "first_call_ms": first_ms,
+            **others,
             **_hostile(desktop, hostile, seed),
         }
+
+
+def _overhead(
+    desktop: SandboxDesktop, progress: Progress, way: str, app: str, name: str, count: int
+) -> dict[str, Any]:
+    """What calls cost that reach an application in this way: beyond the function, and as a whole."""
+    if shutil.which(load_app(app).command[0]) is None:
+        return {f"{way}_call_overhead_p50_ms": None, f"{way}_call_p50_ms": None}
+    progress(f"{count} calls of {name}")
+    desktop.reset()
+    desktop.launch(load_app(app).argv(), timeout_s=60)
+    desktop.perform(Action.call(name))
+    runner, function = desktop._calls, find_function(name)
+    assert runner is not None
+    beyond, whole = [], []
+    for _ in range(count):
+        began = time.perf_counter()
+        runner.call(function, {})
+        whole.append((time.perf_counter() - began) * 1000)
+        beyond.append(whole[-1] - runner.last_inside_ms)
+    return {f"{way}_call_overhead_p50_ms": median(beyond), f"{way}_call_p50_ms": median(whole)}
 
 
 def _hostile(desktop: SandboxDesktop, count: int, seed: int) -> dict[str, Any]:

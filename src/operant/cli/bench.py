@@ -113,6 +113,24 @@ def calls(
     deliver(result, as_json, out, lambda result: _goal_table("Calls", result, GOALS))
 
 
+@app.command("api-gui")
+def api_gui(
+    as_json: Json = False,
+    out: Out = None,
+    suite: Suite = "core,office",
+    seeds: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
+    only: Annotated[str, typer.Option(help="Only tasks whose id contains this.")] = "",
+) -> None:
+    """Steps and time of oracles with pointer and keyboard, with calls, and with both."""
+    from operant.bench.api_gui import GOALS, measure_api_gui
+    from operant.bench.record import provenance
+
+    with progress_on_stderr() as progress:
+        result = {**provenance(), **measure_api_gui(progress, suite, seeds, workers, only)}
+    deliver(result, as_json, out, lambda result: _goal_table("API-GUI", result, GOALS))
+
+
 @app.command()
 def env(
     as_json: Json = False,

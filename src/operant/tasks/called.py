@@ -143,9 +143,7 @@ def _copied_file(old: str, new: str) -> Goal:
 
 
 def _trashed(path: str) -> Goal:
-    return Goal(
-        lambda view: not _there(view, path), lambda view: Action.call("files.trash", {"path": path})
-    )
+    return Goal(lambda view: not _there(view, path), lambda view: Action.call("files.trash", {"path": path}))
 
 
 def _written(path: str, text: str, before: Disk) -> Goal:

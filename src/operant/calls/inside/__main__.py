@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import time
 import types
 from typing import Any, Callable
 
@@ -26,7 +27,9 @@ def main() -> None:
         if request is None:
             return
         programs.reap()
-        owner.send(answer(request))
+        began = time.perf_counter()
+        said = answer(request)
+        owner.send({**said, "took_ms": (time.perf_counter() - began) * 1000})
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

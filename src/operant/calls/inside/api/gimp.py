@@ -99,7 +99,9 @@ def set_saturation(saturation: int) -> str:
 
 def to_grayscale() -> str:
     """Turn the picture into shades of grey."""
-    return _changed("(if (= (car (gimp-image-base-type image)) GRAY) #t (gimp-image-convert-grayscale image))")
+    return _changed(
+        "(if (= (car (gimp-image-base-type image)) GRAY) #t (gimp-image-convert-grayscale image))"
+    )
 
 
 def invert_colors() -> str:
@@ -189,7 +191,8 @@ def _changed(command: str) -> str:
     """A change as one step of Undo; the size of the picture afterwards."""
     width, height = _done(
         "(begin (gimp-image-undo-group-start image) %s (gimp-image-undo-group-end image)"
-        " (gimp-displays-flush) (list (car (gimp-image-width image)) (car (gimp-image-height image))))" % command
+        " (gimp-displays-flush) (list (car (gimp-image-width image)) (car (gimp-image-height image))))"
+        % command
     )
     return "done; the picture has %d x %d pixels" % (width, height)
 

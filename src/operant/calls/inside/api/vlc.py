@@ -111,7 +111,7 @@ def stop() -> str:
     return _driven("Stop", "Stopped")
 
 
-def next() -> str:  # noqa: A001 - the name that models read
+def next() -> str:
     """Play the next entry of the playlist."""
     return _stepped("Next")
 
@@ -182,7 +182,9 @@ def set_setting(name: str, value: str) -> str:
         raise Refused("a setting has a name such as qt-minimal-view, and a value of one line")
     with session_bus() as bus:
         if _runs(bus):
-            raise Refused("the player writes its settings when it ends: windows.close closes it, set them then")
+            raise Refused(
+                "the player writes its settings when it ends: windows.close closes it, set them then"
+            )
     place = programs.path_of(CONFIG)
     lines = []
     if os.path.exists(place):
