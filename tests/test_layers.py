@@ -75,7 +75,7 @@ QUARANTINE = {
     "starlette": {"service", "mcp"},
     "uvicorn": {"service", "mcp"},
     "nicegui": {"service"},
-    "mcp": {"mcp"},
+    "mcp": {"mcp", "bench"},
     "mcp_types": {"mcp"},
     "prometheus_client": {"service"},
     "typer": {"cli"},

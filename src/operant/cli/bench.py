@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from operant.cli.bench_clients import chat, mcp
 from operant.cli.bench_learning import ablations, ppo, vlm_learning
 from operant.cli.bench_output import Json, Out, deliver, plain_table, progress_on_stderr
 from operant.cli.desktop_flags import Screen
@@ -16,8 +17,8 @@ from operant.cli.task_flags import Suite
 app = typer.Typer(
     no_args_is_help=True, help="Measure how fast desktops and environments are on this machine."
 )
-for learning in (ppo, vlm_learning, ablations):
-    app.command()(learning)
+for elsewhere in (ppo, vlm_learning, ablations, mcp, chat):
+    app.command()(elsewhere)
 
 
 @app.command()

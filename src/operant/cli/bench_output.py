@@ -43,7 +43,7 @@ def deliver(
 def plain_table(result: dict[str, Any]) -> Any:
     from rich.table import Table
 
-    table = Table("measure", "value", title=f"Density, {result['date']}, commit {result['commit']}")
+    table = Table("measure", "value", title=f"Measured {result['date']}, commit {result['commit']}")
     for key, value in result.items():
         if isinstance(value, (int, float)):
             table.add_row(key, f"{value:.3g}" if isinstance(value, float) else str(value))
