@@ -9,6 +9,24 @@ from typing import Any
 
 import pytest
 
+Score = Callable[..., float]
+
+
+@pytest.fixture
+def score() -> Score:
+    """The score of a metric by its name."""
+    from operant.tasks.criteria.question import Refuted
+    from operant.tasks.osworld.metrics import METRICS
+
+    def rate(metric: str, result: Any, expected: Any = None, **options: Any) -> float:
+        try:
+            return METRICS[metric](result, expected, options)
+        except Refuted:
+            return 0.0
+
+    return rate
+
+
 Checkout = Callable[..., Path]
 
 

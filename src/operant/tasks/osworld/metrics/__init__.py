@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operant.tasks.osworld.metrics import browser, mail, program_settings, system, tables, text
+from operant.tasks.osworld.metrics import (
+    browser,
+    documents,
+    images,
+    mail,
+    office_settings,
+    pdfs,
+    program_settings,
+    slides,
+    system,
+    tables,
+    text,
+)
 
 __all__ = ["METRICS", "Metric"]
 
@@ -17,6 +29,18 @@ Metric = Callable[[Any, Any, Mapping[str, Any]], float]
 
 METRICS: dict[str, Metric] = {
     name: metric
-    for module in (text, program_settings, mail, system, browser, tables)
+    for module in (
+        text,
+        program_settings,
+        office_settings,
+        mail,
+        system,
+        browser,
+        tables,
+        documents,
+        slides,
+        images,
+        pdfs,
+    )
     for name, metric in module.METRICS.items()
 }
