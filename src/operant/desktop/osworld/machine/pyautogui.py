@@ -48,7 +48,7 @@ class PyAutoGUIException(Exception):
 
 
 class FailSafeException(PyAutoGUIException):
-    """Never raised here: the corner of a screen that is nobody's desk stops nothing."""
+    """Never raised here: no user watches this screen, so its corners stop nothing."""
 
 
 class ImageNotFoundException(PyAutoGUIException):
