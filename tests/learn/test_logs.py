@@ -12,11 +12,12 @@ import torch
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from operant.agents.device import pick_device
 from operant.errors import ConfigError
 from operant.learn import PPOTrainer
-from operant.learn.device import pick_device, use_threads
 from operant.learn.logs import ConsoleLog, StatusLog, TensorBoardLog, line_of_status
 from operant.learn.progress import RunStatus, TrainingProgress
+from operant.learn.threads import use_threads
 from operant.learn.time_left import in_words
 from operant.testing.toys import ToyEnvironments, ToyPolicy
 

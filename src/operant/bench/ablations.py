@@ -23,9 +23,9 @@ from operant.agents.hierarchical.policy import HierarchicalPolicy
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ConfigError
 from operant.evaluation.statistics import wilson
-from operant.learn.device import use_threads
 from operant.learn.imitation import Cloning, Lessons
 from operant.learn.seeding import seed_everything
+from operant.learn.threads import use_threads
 from operant.rollout.demonstrations import DaggerAgent, DemonstrationWriter
 from operant.rollout.lessons import LessonView
 from operant.rollout.loop import run_episode

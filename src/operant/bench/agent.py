@@ -21,7 +21,7 @@ from operant.envs.flat import FlatDesktop
 from operant.envs.task_environment import TaskEnvironment
 from operant.envs.vector import DesktopVectorEnv
 from operant.errors import OperantError
-from operant.learn.device import use_threads
+from operant.learn.threads import use_threads
 from operant.learn.trainer import PPOTrainer
 from operant.tasks.suites import load_suite
 from operant.types import Observation

@@ -190,8 +190,8 @@ def clone(
     threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 2,
 ) -> None:
     """Clone the behaviour that demonstrations show (see operant demos collect)."""
-    from operant.learn.device import use_threads
     from operant.learn.seeding import seed_everything
+    from operant.learn.threads import use_threads
     from operant.train.imitation import clone as learn
     from operant.train.imitation import load_or_make, read_lessons
     from operant.train.tasks import training_templates
@@ -229,7 +229,7 @@ def dagger(
 
     Playing and learning go on at the same time, each in a process of its own.
     """
-    from operant.learn.device import use_threads
+    from operant.learn.threads import use_threads
     from operant.train.imitation import dagger as learn
     from operant.train.imitation import load_or_make
     from operant.train.tasks import training_templates

@@ -22,7 +22,7 @@ from torch.optim.swa_utils import AveragedModel
 
 from operant.agents.trainable import Arrays, Augmentation, ImitablePolicy
 from operant.errors import ConfigError, OperantError
-from operant.learn.device import can_fuse
+from operant.learn.threads import can_fuse
 
 __all__ = ["Cloning", "CloningReport", "Lessons"]
 

@@ -22,7 +22,7 @@ from operant.config.learning import PPOConfig
 from operant.errors import ConfigError, TrainingDiverged
 from operant.learn.buffer import Rollout
 from operant.learn.ddp import Judge, Peers
-from operant.learn.device import can_fuse
+from operant.learn.threads import can_fuse
 
 __all__ = ["Learned", "Loss", "PPOLearner", "ppo_loss"]
 

@@ -27,7 +27,7 @@ from operant.desktop.providers.base import Provider
 from operant.errors import OperantError, ServiceNotReady
 from operant.rollout.episode import EpisodeResult
 from operant.service.attempts.attempt import Attempt
-from operant.service.attempts.attempts import Attempts
+from operant.service.attempts.attempt_queue import AttemptQueue
 from operant.service.catalogue import Catalogue
 from operant.service.episodes import Episodes
 from operant.service.inference.batcher import Batcher
@@ -87,7 +87,7 @@ class Runtime:
             open_live=open_live,
         )
         self.episodes = Episodes((config.episodes_dir, config.results_dir))
-        self.attempts = Attempts(
+        self.attempts = AttemptQueue(
             self.sessions,
             config.episodes_dir,
             workers=config.desktops + 1,

@@ -94,7 +94,7 @@ class PlayingProcess:
 def _play(player: PlayingSettings, stop: Any, parent: int) -> None:
     from operant.agents.hierarchical.labeler import HierarchicalLabeler
     from operant.agents.hierarchical.policy import HierarchicalPolicy
-    from operant.learn.device import use_threads
+    from operant.learn.threads import use_threads
     from operant.rollout.demonstration_collector import CollectedDemonstrations, collect_demonstrations
     from operant.rollout.lessons import LessonView, cache_directory
     from operant.tasks.suites import load_suite

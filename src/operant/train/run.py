@@ -63,11 +63,12 @@ def train(
     templates = choose_tasks(config) if tasks is None else tasks
     reward = _reward(config.environment, config.training.gamma)
 
+    from operant.agents.device import pick_device
     from operant.learn.curriculum import make_curriculum
     from operant.learn.ddp import join_peers, leave_peers
-    from operant.learn.device import pick_device, use_threads
     from operant.learn.logs import ConsoleLog, ProgressLog, StatusLog, TensorBoardLog, unless_disk_full
     from operant.learn.seeding import seed_everything
+    from operant.learn.threads import use_threads
     from operant.learn.trainer import PPOTrainer
 
     device = pick_device(config.run.device)

@@ -23,8 +23,8 @@ from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.plan import Asked, plan_episodes
 from operant.evaluation.runner import evaluate, settings_of
 from operant.evaluation.summary import lines_of, summarise
-from operant.learn.device import use_threads
 from operant.learn.seeding import seed_everything
+from operant.learn.threads import use_threads
 from operant.learn.trainer import PPOTrainer
 from operant.pictures.film import write_gif
 from operant.rollout.demonstration_collector import collect_demonstrations

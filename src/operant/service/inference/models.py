@@ -180,7 +180,7 @@ class Models:
     def _limited(self, predictor: Predictor) -> Predictor:
         """Networks take every core unless they are told otherwise."""
         if "torch" in sys.modules:
-            from operant.learn.device import use_threads
+            from operant.learn.threads import use_threads
 
             use_threads(self._threads)
         return predictor

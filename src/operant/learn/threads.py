@@ -1,4 +1,4 @@
-"""How a network calculates: its device, which ``operant.agents.device`` picks, and how many threads it uses."""
+"""How many threads a network uses beside desktops, and whether its optimiser steps in one operation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import os
 
 import torch
 
-from operant.agents.device import pick_device
-
-__all__ = ["can_fuse", "pick_device", "use_threads"]
+__all__ = ["can_fuse", "use_threads"]
 
 
 def use_threads(count: int | None) -> int:

@@ -46,7 +46,7 @@ from operant.service.sessions.sight import read_widgets
 from operant.tasks.task import Task
 from operant.types import Outcome
 
-__all__ = ["Attempts"]
+__all__ = ["AttemptQueue"]
 
 KEPT = 500
 RETRY = RetryPolicy(tries=2, pause_s=0.0)
@@ -55,7 +55,7 @@ QUEUE_S = 600.0  # how long an attempt waits for a desktop
 Observe = Callable[[Attempt, EpisodeResult], None]
 
 
-class Attempts:
+class AttemptQueue:
     """``observe`` is called for each that ended by itself; ``episode_id`` names what was written."""
 
     def __init__(
