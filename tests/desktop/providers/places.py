@@ -17,10 +17,14 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.protocol import Desktop
 from operant.desktop.providers import make_provider
 from operant.desktop.providers.base import Provider
+from operant.service.desktops.app import guard_settings
+from operant.service.desktops.osworld_machines import machine_config
+from operant.service.desktops.osworld_server import OSWorldServer
 
 __all__ = ["PLACES", "SMALL", "Place", "provider_of"]
 
 SMALL = DesktopConfig(width=640, height=480)
+BARE = DesktopConfig(width=640, height=480, profile="bare")
 
 
 class Place(ABC):
@@ -100,4 +104,38 @@ def remote(directory: Path) -> Iterator[Place]:
         yield RemotePlace(provider, server)
 
 
-PLACES: dict[str, Callable[[Path], AbstractContextManager[Place]]] = {"sandbox": sandbox, "remote": remote}
+# Machines that speak OSWorld's protocol.
+
+
+class OsworldPlace(Place):
+    def __init__(self, provider: Provider[Any], server: OSWorldServer) -> None:
+        super().__init__(provider)
+        self.server = server
+
+    def kill(self, desktop: Desktop) -> None:
+        """The machine dies, and its lease ends with it; the server lives on."""
+        machine = self.server.machines.at(int(desktop.url.rpartition(":")[2]))  # type: ignore[attr-defined]
+        machine.guest.desktop.close()
+        self.server.machines.release(str(machine.holder))
+
+    def leftovers(self) -> list[str]:
+        return [one.holder for one in self.server.machines.machines if one.holder is not None]
+
+
+@contextmanager
+def osworld(directory: Path) -> Iterator[Place]:
+    guard = guard_settings("127.0.0.1", 0, None)
+    with (
+        OSWorldServer(3, guard, machine_config(BARE), chromium_port=0, vlc_port=0) as server,
+        provider_of(
+            "osworld", directory, urls=[f"http://{server.addresses()[0].rsplit(':', 3)[0]}"]
+        ) as provider,
+    ):
+        yield OsworldPlace(provider, server)
+
+
+PLACES: dict[str, Callable[[Path], AbstractContextManager[Place]]] = {
+    "sandbox": sandbox,
+    "remote": remote,
+    "osworld": osworld,
+}

@@ -30,6 +30,7 @@ FORM = "module:Provider"
 PROVIDERS: dict[str, str] = {
     "sandbox": "operant.desktop.providers.sandbox:SandboxProvider",
     "remote": "operant.desktop.providers.remote:RemoteProvider",
+    "osworld": "operant.desktop.providers.osworld:OsworldProvider",
 }
 
 

@@ -33,6 +33,7 @@ __all__ = ["create_osworld_app"]
 
 THREADS_EACH = 8  # calls on one machine at once: one may wait for a window for minutes
 PNG_LEVEL = 1
+LEASE = "x-operant-lease"  # of clients that know leases: their calls end with the lease
 
 
 def create_osworld_app(
@@ -68,7 +69,9 @@ def create_osworld_app(
 
     async def answer(request: Request, work: Callable[[Any], Response]) -> Response:
         """Do it on the machine of the port that was asked. What fails is a 500 with a sentence."""
-        machine = here(request)
+        machine, name = here(request), request.headers.get(LEASE)
+        if name is not None and machine.holder != name:
+            return error(410, "this lease of the machine has ended")
 
         def on_machine() -> Response:
             with machine.use() as guest:

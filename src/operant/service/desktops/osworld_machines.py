@@ -189,7 +189,9 @@ class OSWorldMachines:
 
     def reset(self, machine: OSWorldMachine, name: str | None) -> None:
         """Reset one machine; one that is leased only for its holder."""
-        if machine.holder is not None and machine.holder != name:
+        if name is not None and machine.holder != name:
+            raise UnknownSession("this lease of the machine has ended", hint="lease one: POST /operant/lease")
+        if machine.holder is not None and name is None:
             raise SessionBusy("another client has leased this machine", hint="lease one: POST /operant/lease")
         machine.reset()
 
