@@ -50,8 +50,8 @@ KINDS: tuple[Fault, ...] = (
     "stall",
 )
 TIMEOUT_S = 20.0  # of a turn: how long a stalled request is waited for
-#: A dialect that lacks an action may need several in its place.
-MORE_STEPS = 5
+#: A dialect that lacks an action may need several in its place: a key for each letter of a text. Circles end before.
+MORE_STEPS = 20
 QUIET_TASKS = 3  # played one at a time, for the agent's own time
 #: What measurements must share to stand in one table.
 SHARED = ("commit", "tasks", "seed", "workers", "faults", "screen")

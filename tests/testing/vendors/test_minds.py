@@ -18,7 +18,7 @@ from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.testing.oracle_harness import _OneDesktop
 from operant.testing.vendors import AnthropicMessages, OracleBehindApi, Rehearsal, ScriptedMind, VendorServer
 from operant.testing.vendors.minds import OracleMind
-from operant.types import Action, ActionKind, Observation, Outcome, Point, Window
+from operant.types import Action, ActionKind, Node, Observation, Outcome, Point, Size, Window
 
 CLICK = Action.click(Point(0.5, 0.5))
 SELECT, TYPE, SAVE = Action.key("ctrl", "a"), Action.type("new"), Action.key("ctrl", "s")
@@ -55,6 +55,38 @@ def test_an_oracle_that_goes_in_circles_gives_up() -> None:
     assert [one.kind for one in said[:-1]] == [ActionKind.CLICK] * (rehearsal.most + 1)
     assert said[-1].kind is ActionKind.FAIL
     assert "2 needed" in said[-1].text
+
+
+class Lists(FakeDesktop):
+    """Shows a list of three rows, and the same in a dialog on its right."""
+
+    def accessibility(self, *_: object, **__: object) -> Node:
+        def rows(left: int) -> list[Node]:
+            return [Node("table cell", "", frozenset(), (left, 20 * row, 100, 20)) for row in range(3)]
+
+        dialog = Node("dialog", "Open", frozenset(), (200, 0, 100, 60), children=tuple(rows(200)))
+        return Node("application", "", frozenset(), None, children=(*rows(0), dialog))
+
+
+def at(x: int, y: int) -> Point:
+    return Point.from_pixel(x, y, Size(1280, 800))
+
+
+def test_keys_in_place_of_clicks_that_a_dialect_lacks() -> None:
+    first, last, inside = at(50, 10), at(50, 50), at(250, 10)
+    task = replace(FAKE_TEMPLATES[0].instance(0), oracle=Clicking())
+    with Lists() as desktop:
+        mind = OracleMind(desktop, task)
+        mind.screen = Size(1280, 800)
+        assert mind.by_keys(Action.click(first, clicks=2)) == (Action.click(first), Action.key("enter"))
+        assert mind.by_keys(Action.click(inside, clicks=2))[1] == Action.key("alt", "down")
+        adding = Action.click(last, modifiers=("ctrl",))
+        assert mind.by_keys(adding) == (), "no row was clicked before"
+        mind._clicked = first
+        assert mind.by_keys(adding) == (*[Action.key("ctrl", "down")] * 2, Action.key("ctrl", "space"))
+        back = mind.by_keys(Action.click(at(50, 30), modifiers=("ctrl",)))
+        assert back == (Action.key("ctrl", "up"), Action.key("ctrl", "space"))
+        assert mind.by_keys(Action.click(at(900, 700), clicks=2)) == (), "nothing is there"
 
 
 class SmallClient(Agent):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from operant.errors import AgentError
 from operant.tasks.oracle import next_action
-from operant.types import Action, ActionKind, Observation, Size, Window
+from operant.types import Action, ActionKind, Button, Observation, Point, Size, Window
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -34,6 +34,10 @@ class Mind(ABC):
     @abstractmethod
     def next(self, *, batches: bool) -> tuple[Action, ...]:
         """The next actions. With ``batches`` more than one may be said at once; an action that ends comes alone."""
+
+    def by_keys(self, action: Action) -> tuple[Action, ...]:
+        """Keys that do the same as an action for which a dialect has no words; none if there are none."""
+        return ()
 
 
 class ScriptedMind(Mind):
@@ -107,6 +111,7 @@ class OracleMind(Mind):
         self._oracle = task.oracle
         self._rehearsal = rehearsal
         self._last: Action | None = None
+        self._clicked: Point | None = None
         self.said = 0
         """How many actions it has said so far."""
 
@@ -130,4 +135,53 @@ class OracleMind(Mind):
         actions = (first, *following)
         self._last = actions[-1]
         self.said += len(actions)
+        if first.kind is ActionKind.CLICK and not first.modifiers:
+            self._clicked = first.point
         return actions
+
+    def by_keys(self, action: Action) -> tuple[Action, ...]:
+        """On a row of a list or on an icon, a click and a key open what a double click opens.
+
+        A Ctrl+click adds a row to those that are selected; Ctrl+arrows from the row that was clicked or added last, and
+        Ctrl+Space, do it as well.
+        """
+        if action.kind is not ActionKind.CLICK or action.point is None or action.button is not Button.LEFT:
+            return ()
+        end = _item_at(self._desktop, self.screen, action.point)
+        if end is not None and action.clicks == 2 and not action.modifiers:
+            # Enter would accept a dialog for files; Alt+Down opens the folder that is selected in it.
+            opening = Action.key("alt", "down") if end.in_dialog else Action.key("enter")
+            return Action.click(action.point), opening
+        begin = _item_at(self._desktop, self.screen, self._clicked)
+        if action.modifiers != ("ctrl",) or begin is None or end is None or begin.height != end.height:
+            return ()
+        self._clicked = action.point
+        rows = round((end.top - begin.top) / end.height)
+        return (Action.key("ctrl", "down" if rows > 0 else "up"),) * abs(rows) + (
+            Action.key("ctrl", "space"),
+        )
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A row of a list, or an icon."""
+
+    top: int
+    height: int
+    in_dialog: bool
+
+
+def _item_at(desktop: Desktop, screen: Size, point: Point | None) -> _Item | None:
+    if point is None:
+        return None
+    x, y = point.to_pixel(screen)
+    waiting = [(desktop.accessibility(), False)]
+    while waiting:
+        node, in_dialog = waiting.pop()
+        in_dialog = in_dialog or node.role in ("dialog", "file chooser", "alert")
+        if node.role in ("table cell", "icon") and node.box is not None:
+            left, top, width, height = node.box
+            if left <= x < left + width and top <= y < top + height:
+                return _Item(top, height, in_dialog)
+        waiting += [(child, in_dialog) for child in node.children]
+    return None

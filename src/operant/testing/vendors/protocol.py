@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from operant.errors import ActionNotExpressible
 from operant.testing.vendors.minds import Mind
 from operant.testing.vendors.problem import ApiProblem
-from operant.testing.vendors.substitutes import spoken
+from operant.testing.vendors.substitutes import TWO_CLICKS, spoken
 from operant.types import Action, ActionKind
 
 __all__ = ["INFEASIBLE", "ApiRequest", "VendorProtocol"]
@@ -94,10 +95,27 @@ class VendorProtocol(ABC):
         actions = self.mind.next(batches=batches)
         if actions[0].kind.terminal:
             return [], actions[0]
-        payloads = [payload for one in actions for payload in spoken(one, render, self.differences)]
+        payloads = [payload for one in actions for payload in self._spoken(one, render)]
         if not batches:
             payloads, self._unsaid = payloads[:1], payloads[1:]
         return payloads, None
+
+    def _spoken(self, action: Action, render: Any) -> list[Any]:
+        said: set[str] = set()
+        try:
+            payloads = spoken(action, render, said)
+            # Two clicks are a double click only if the machine is quick enough between them.
+            others = self.mind.by_keys(action) if TWO_CLICKS in said else ()
+        except ActionNotExpressible:
+            others = self.mind.by_keys(action)
+            if not others:
+                raise
+        if others:
+            double = action.clicks == 2
+            said = {"double click as click and key" if double else "Ctrl+click as Ctrl+arrows and Ctrl+Space"}
+            payloads = [payload for one in others for payload in spoken(one, render, said)]
+        self.differences |= said
+        return payloads
 
     @staticmethod
     def last_words(action: Action) -> str:

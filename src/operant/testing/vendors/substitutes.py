@@ -10,8 +10,9 @@ from operant.actions.scrolling import as_notches, as_pixels
 from operant.errors import ActionNotExpressible
 from operant.types import Action, ActionKind, Button
 
-__all__ = ["spoken"]
+__all__ = ["TWO_CLICKS", "spoken"]
 
+TWO_CLICKS = "double click as two clicks"
 _NAMED = {" ": "space", "\n": "enter", "\t": "tab"}
 #: How long dialects wait whose ``wait`` has no duration.
 _WAITS_S = (2.0, 1.0, 5.0)
@@ -48,6 +49,7 @@ def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
         yield "text as single keys", [_pressed(letter) for letter in action.text]
     if action.kind is ActionKind.DRAG and len(action.path) == 2:
         begin, end = action.path
+        yield "drag as move and drag", [Action.move(begin), Action.drag(end)]
         down, up = Action(ActionKind.MOUSE_DOWN, point=begin), Action(ActionKind.MOUSE_UP, point=end)
         yield "drag as press, move and release", [down, Action.move(end), up]
     if action.kind is not ActionKind.CLICK:
@@ -63,7 +65,7 @@ def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
         yield "triple click as click, Home, Shift+End", line
         yield "triple click as double click and click", [replace(action, clicks=2), single]
     if action.clicks == 2:
-        yield "double click as two clicks", [single] * 2
+        yield TWO_CLICKS, [single] * 2
     if action.button is Button.RIGHT:
         left = replace(action, button=Button.LEFT)
         yield "right click as click and Shift+F10", [left, Action.key("shift", "f10")]
