@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operant.config.desktop import DesktopConfig
+from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
 from operant.desktop.toolkits import Toolkit, mapped_files, recognise_toolkit
 from operant.errors import (
@@ -163,7 +164,7 @@ def _probe(desktop: SandboxDesktop, report: AppCheck, timeout_s: float) -> None:
 # It starts.
 
 
-def _start(desktop: SandboxDesktop, report: AppCheck, timeout_s: float) -> Window | None:
+def _start(desktop: Desktop, report: AppCheck, timeout_s: float) -> Window | None:
     known = {one.pid for one in desktop.processes()}
     began = time.monotonic()
     try:
@@ -208,7 +209,7 @@ def _start(desktop: SandboxDesktop, report: AppCheck, timeout_s: float) -> Windo
     return window
 
 
-def _last_window(desktop: SandboxDesktop, deadline: float) -> Window | None:
+def _last_window(desktop: Desktop, deadline: float) -> Window | None:
     """The window in front once no more come: splash screens go, and dialogs of a first run appear."""
     seen: set[int] = set()
     since = time.monotonic()
@@ -224,7 +225,7 @@ def _last_window(desktop: SandboxDesktop, deadline: float) -> Window | None:
     return next((one for one in reversed(windows) if one.focused), windows[-1] if windows else None)
 
 
-def _recognise(desktop: SandboxDesktop, report: AppCheck, window: Window) -> Toolkit | None:
+def _recognise(desktop: Desktop, report: AppCheck, window: Window) -> Toolkit | None:
     """The toolkit of the process that shows the window; of a window without a process, that of the newest program."""
     pids = [window.pid] if window.pid else [one.pid for one in reversed(desktop.processes())]
     for pid in pids:
@@ -245,7 +246,7 @@ def _recognise(desktop: SandboxDesktop, report: AppCheck, window: Window) -> Too
 # It can be observed.
 
 
-def _check_tree(desktop: SandboxDesktop, report: AppCheck, toolkit: Toolkit | None) -> Node | None:
+def _check_tree(desktop: Desktop, report: AppCheck, toolkit: Toolkit | None) -> Node | None:
     advice = toolkit.advice if toolkit else "agents see its pixels only"
     began = time.monotonic()
     try:
@@ -276,7 +277,7 @@ def _check_tree(desktop: SandboxDesktop, report: AppCheck, toolkit: Toolkit | No
 # It comes to rest.
 
 
-def _check_rest(desktop: SandboxDesktop, report: AppCheck) -> bool:
+def _check_rest(desktop: Desktop, report: AppCheck) -> bool:
     changes = _watch(desktop, IDLE_S)
     report.restless = len(changes)
     if not changes:
@@ -294,7 +295,7 @@ def _check_rest(desktop: SandboxDesktop, report: AppCheck) -> bool:
     return False
 
 
-def _check_steps(desktop: SandboxDesktop, report: AppCheck) -> None:
+def _check_steps(desktop: Desktop, report: AppCheck) -> None:
     late: list[float] = []
     slowest, unsettled = 0.0, 0
     for action in STEPS:
@@ -315,7 +316,7 @@ def _check_steps(desktop: SandboxDesktop, report: AppCheck) -> None:
         report.add("steps", "ok", f"steps settle within {slowest:.0f} ms")
 
 
-def _watch(desktop: SandboxDesktop, seconds: float) -> list[tuple[float, tuple[int, int, int, int]]]:
+def _watch(desktop: Desktop, seconds: float) -> list[tuple[float, tuple[int, int, int, int]]]:
     """When the screen changed (seconds from now), and where."""
     found = []
     last, began = desktop.frame(), time.monotonic()
@@ -334,7 +335,7 @@ def _watch(desktop: SandboxDesktop, seconds: float) -> list[tuple[float, tuple[i
 # What is typed arrives.
 
 
-def _check_typing(desktop: SandboxDesktop, report: AppCheck, tree: Node | None) -> None:
+def _check_typing(desktop: Desktop, report: AppCheck, tree: Node | None) -> None:
     field_ = _text_field(tree)
     if field_ is not None and "focused" not in field_.states and field_.box is not None:
         x, y, width, height = field_.box
@@ -383,14 +384,14 @@ def _arrived(read: Callable[[], Node]) -> bool:
 # A reset leaves nothing.
 
 
-def _traces(desktop: SandboxDesktop) -> set[str]:
+def _traces(desktop: Desktop) -> set[str]:
     """Programs that run and files that are there."""
     programs = {f"process {one.name}" for one in desktop.processes()}
     listed = desktop.run(["find", "/home/user", "/tmp", "/dev/shm", "-mindepth", "1"], timeout_s=10.0).stdout
     return programs | {f"file {path}" for path in listed.decode("utf-8", "replace").splitlines()}
 
 
-def _check_reset(desktop: SandboxDesktop, report: AppCheck, before: set[str], blank: Frame) -> None:
+def _check_reset(desktop: Desktop, report: AppCheck, before: set[str], blank: Frame) -> None:
     began = time.monotonic()
     try:
         desktop.reset()
