@@ -40,6 +40,27 @@ def desktop(
 
 
 @app.command()
+def osworld(
+    suite: Annotated[
+        str, typer.Option(help="Tasks to play: osworld:PATH, with its options.")
+    ] = "osworld:examples/osworld?cache=examples/osworld/cache",
+    times: Annotated[int, typer.Option(min=1, help="Set-ups of each office task.")] = 3,
+    workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 2,
+    as_json: Json = False,
+    out: Out = None,
+) -> None:
+    """Set-up of OSWorld's office tasks, and a do-nothing audit of all that can run here."""
+    from operant.bench.osworld import measure_osworld
+    from operant.bench.record import provenance
+    from operant.tasks.osworld.template import load_osworld
+
+    templates = load_osworld(suite.removeprefix("osworld:"))
+    with progress_on_stderr() as progress:
+        result = {**provenance(), **measure_osworld(templates, times=times, workers=workers, say=progress)}
+    deliver(result, as_json, out, plain_table)
+
+
+@app.command()
 def density(
     as_json: Json = False,
     out: Out = None,

@@ -29,6 +29,7 @@ def doctor(
     fix: Annotated[
         bool, typer.Option("--fix", help="Run the commands that are printed as fixes, then look again.")
     ] = False,
+    suite: Annotated[str | None, typer.Option(help="Only what a suite wants beside that: osworld.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help='Print {"ok": ..., "checks": [...]} for scripts.')
     ] = False,
@@ -37,6 +38,9 @@ def doctor(
 
     Exit code 1 if a sandboxed desktop can't run on this machine, or if one of the rows that were named is missing.
     """
+    if suite is not None:
+        _check_suite(suite, as_json)
+        return
     checks = _chosen(examine(ThisMachine()), names)
     if fix and (commands := commands_of(checks)):
         run_fixes(commands, lambda line: typer.echo(line, err=True))
@@ -47,6 +51,24 @@ def doctor(
     else:
         _show(checks, ok, whole=not names)
     raise typer.Exit(0 if ok else 1)
+
+
+def _check_suite(suite: str, as_json: bool) -> None:
+    """Programs and packages that OSWorld's tasks want; what Debian lacks only costs the tasks that need it."""
+    if suite.partition(":")[0] != "osworld":
+        raise ConfigError(f"the doctor knows nothing of the suite {suite!r}", hint="--suite osworld")
+    from operant.tasks.osworld.support import missing_parts
+
+    missing = missing_parts()
+    if as_json:
+        typer.echo(json.dumps({"ok": not missing, "missing": missing}, indent=2))
+    else:
+        for name, advice in missing.items():
+            typer.echo(f"missing  {name}: {advice}")
+        typer.echo(
+            "nothing is missing" if not missing else f"{len(missing)} missing; tasks that need them can't run"
+        )
+    raise typer.Exit(1 if missing else 0)
 
 
 def _chosen(checks: list[Check], names: list[str] | None) -> list[Check]:

@@ -220,6 +220,10 @@ def check(
     tasks: TaskIds = None,
     only: Only = "",
     limit: Limit = None,
+    meta: Meta = None,
+    domain: Domain = None,
+    classes: Class = None,
+    cache: Cache = None,
     agents: Annotated[
         str | None,
         typer.Option(help="Only these agents, separated by commas.", show_default="oracle,noop,done,random"),
@@ -237,6 +241,10 @@ def check(
     from operant.evaluation.suite_check import AGENTS, Played, check_suite, summarise_check
     from operant.tasks.suites import select
 
+    suite = osworld_suite(suite, meta, domain, classes, cache) or suite
+    if suite.startswith("osworld:"):
+        _audit_osworld(suite, task_ids(tasks) or [], only, limit, workers, out)
+        return
     playing = list(AGENTS) if agents is None else [name.strip() for name in agents.split(",")]
     if unknown := [name for name in playing if name not in AGENTS]:
         raise typer.BadParameter(f"{unknown[0]!r} is not one of {', '.join(AGENTS)}", param_hint="--agents")
@@ -275,6 +283,43 @@ def check(
         _print_summary(summary)
     wrong = [key for key in ("flaky", "unsolved", "wrong_difficulty", "too_easy") if summary[key]]
     raise typer.Exit(1 if wrong or summary["infra_errors"] else 0)
+
+
+def _audit_osworld(
+    suite: str, ids: list[str], only: str, limit: int | None, workers: int, out: Path | None
+) -> None:
+    """Doing nothing, gold files and FAIL, each twice; exit code 1 if a score is wrong."""
+    import time
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from operant.bench.record import provenance, write_json
+    from operant.config.desktop import DesktopConfig
+    from operant.evaluation.osworld_audit import Audited, audit_osworld, summarise_audit
+    from operant.tasks.osworld.template import OsworldTemplate
+    from operant.tasks.suites import desktop_of, select
+
+    chosen = select(_suite(suite), ids, suite, only=only)[:limit]
+    templates = [template for template in chosen if isinstance(template, OsworldTemplate)]
+    began = time.monotonic()
+    with Progress(console=Console(stderr=True)) as progress:
+        bar = progress.add_task(f"auditing {len(templates)} tasks", total=None)
+
+        def on_progress(audited: Audited) -> None:
+            if audited.wrong or not audited.result.outcome.is_experience:
+                told = f"{audited.template.id} {audited.trial}: {audited.result.outcome.value}: {audited.result.why}"
+                progress.console.print(told, markup=False, highlight=False)
+            progress.advance(bar)
+
+        config = DesktopConfig().with_defaults(desktop_of(suite))
+        audited = audit_osworld(templates, workers=workers, config=config, on_progress=on_progress)
+    summary = {"suite": suite, **summarise_audit(templates, audited, began)}
+    if out is not None:
+        write_json(out, {**provenance(), **summary})
+    typer.echo(json.dumps(summary, indent=2))
+    wrong = ("nothing_scores", "fail_scores_wrong", "gold_below_one", "flaky", "broken")
+    raise typer.Exit(1 if any(summary[key] for key in wrong) else 0)
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

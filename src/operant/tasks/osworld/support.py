@@ -5,11 +5,13 @@ Says why a task is not covered, before anything is started.
 
 from __future__ import annotations
 
+import importlib.util
 import posixpath
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from operant.extras import install_extra
 from operant.tasks.osworld import guest
 from operant.tasks.osworld.cache import Cache, assets_of
 from operant.tasks.osworld.getters import GETTERS
@@ -18,7 +20,7 @@ from operant.tasks.osworld.metrics.tables import unknown_rules
 from operant.tasks.osworld.steps import STEPS
 from operant.tasks.osworld.task_file import TaskFile
 
-__all__ = ["PROGRAM_PATH", "missing_here", "missing_programs", "uncovered"]
+__all__ = ["PROGRAM_PATH", "missing_here", "missing_parts", "missing_programs", "uncovered"]
 
 PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 #: Programs that tasks of OSWorld start, and the Debian package of each; None where Debian has none.
@@ -93,6 +95,19 @@ def missing_programs(task: TaskFile) -> list[str]:
             found.append(name)
         elif name in SCHEMAS and not _has_schema(name):
             found.append(f"the settings of {name} ({SCHEMAS[name]})")
+    return found
+
+
+def missing_parts() -> dict[str, str]:
+    """Programs and Python packages that tasks want and that are not here, and what brings each."""
+    found = {
+        name: f"sudo apt-get install -y {package}" if package else "Debian has no package of it"
+        for name, package in PROGRAMS.items()
+        if shutil.which(name, path=PROGRAM_PATH) is None
+    }
+    for name in ("openpyxl", "docx", "pptx", "rapidfuzz", "pypdf"):
+        if importlib.util.find_spec(name) is None:
+            found[name] = install_extra("osworld")
     return found
 
 
