@@ -132,7 +132,7 @@ class TestOnADesktop:
             checkout(cached=("os", {"config": [download], "evaluator": evaluator})),
             tmp_path / "cache",
         )
-        with pytest.raises(MissingAsset, match="assets.example") as caught:
+        with pytest.raises(MissingAsset, match=r"assets\.example") as caught:
             play(root, desktop, Action.done(), cache=cache)
         assert str(cache / "cached") in str(caught.value.hint)
         (cache / "cached").mkdir(parents=True)
