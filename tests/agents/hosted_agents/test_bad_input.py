@@ -285,6 +285,15 @@ def test_a_reply_that_repeats_the_key_is_kept_without_it(
     assert "•••" in kept or "\\u2022" in kept
 
 
+def test_an_action_that_holds_the_key_is_neither_performed_nor_kept(
+    pool: DesktopPool, tmp_path: Path
+) -> None:
+    with RawServer(said_by("chat", json.dumps({"kind": "type", "text": f"The key is {SECRET}."}))) as server:
+        result = play(pool, tmp_path, "chat", server.url)
+    assert (result.outcome, result.invalid_steps) == (Outcome.TRUNCATED, 3)
+    assert "must not hold the key" in "".join(path.read_text() for path in tmp_path.rglob("*.json*"))
+
+
 @pytest.mark.parametrize("name", ["anthropic_toolset", "openai", "gemini", "chat_function_tools"])
 def test_a_batch_of_500_actions_is_cut_or_refused_and_the_model_is_told(
     pool: DesktopPool, server: VendorServer, name: str

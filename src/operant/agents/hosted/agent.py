@@ -28,6 +28,7 @@ MOST_CHECK_CHARS = 300
 PREFLIGHT_S = 20.0
 INFEASIBLE = "[INFEASIBLE]"
 ANSWER = "ANSWER:"
+HOLDS_KEY = "an action must not hold the key of the API"
 EMPTY = "Your reply was empty. Use the tool, or say in plain text that the task is done."
 
 
@@ -183,6 +184,10 @@ class HostedAgent(Agent):
             actions += call.actions
         if not actions:
             return replace(said, error=self._scrub(reply.calls[0].error) or "the reply holds no action")
+        if self._dialogue.key and any(self._dialogue.key in repr(action) for action in actions):
+            # An action is recorded as it is, so one with the key in it is not performed.
+            self._calls = tuple(replace(call, actions=(), error=HOLDS_KEY) for call in reply.calls)
+            return replace(said, error=HOLDS_KEY)
         return replace(said, actions=tuple(actions[:MOST_ACTIONS]))
 
 
