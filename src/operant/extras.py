@@ -32,6 +32,8 @@ EXTRAS: dict[str, str] = {
     "google": "hosted",
     "mcp": "mcp",
     "ray": "cluster",
+    "docker": "docker",
+    "boto3": "aws",
     "openpyxl": "office",
     "docx": "office",
     "pptx": "office",

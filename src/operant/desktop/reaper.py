@@ -15,7 +15,7 @@ from pathlib import Path
 
 from operant.desktop.launch import BARE_PREFIX, MARK, NAMESPACE_MARK, process_namespace, start_time
 
-__all__ = ["reap"]
+__all__ = ["owner_lives", "reap"]
 
 
 def reap() -> tuple[int, int]:
@@ -33,19 +33,19 @@ def reap() -> tuple[int, int]:
         # Desktops of a container on this machine: their owner's pid is another process here, or none.
         if marks.get(NAMESPACE_MARK, here) != here:
             continue
-        if MARK in marks and not _lives(marks[MARK]):
+        if MARK in marks and not owner_lives(marks[MARK]):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(int(entry.name), signal.SIGKILL)
                 processes += 1
     directories = 0
     for path in Path(tempfile.gettempdir()).glob(BARE_PREFIX + "*"):
-        if not _lives(path.name[len(BARE_PREFIX) :].rpartition("-")[0]):
+        if not owner_lives(path.name[len(BARE_PREFIX) :].rpartition("-")[0]):
             shutil.rmtree(path, ignore_errors=True)
             directories += 1
     return processes, directories
 
 
-def _lives(mark: str) -> bool:
+def owner_lives(mark: str) -> bool:
     """Whether the owner that a mark names still runs: its pid, and not another process of the same number."""
     pid, _, began = mark.partition(".")
     try:

@@ -26,6 +26,8 @@ _PURPOSES = {
     "mcp": "operant mcp",
     "cluster": "training on Ray",
     "office": "documents of the suite office",
+    "docker": "desktops in containers",
+    "aws": "desktops on machines of AWS",
 }
 _OWN_WORK = {"dev": "make test and make check", "docs": "make docs"}
 

@@ -31,6 +31,9 @@ PROVIDERS: dict[str, str] = {
     "sandbox": "operant.desktop.providers.sandbox:SandboxProvider",
     "remote": "operant.desktop.providers.remote:RemoteProvider",
     "osworld": "operant.desktop.providers.osworld:OsworldProvider",
+    "docker": "operant.desktop.providers.docker:DockerProvider",
+    "aws": "operant.desktop.providers.aws:AwsProvider",
+    "vm": "operant.desktop.providers.vm:VmProvider",
 }
 
 

@@ -41,13 +41,14 @@ __all__ = ["RemoteClipboard", "RemoteDesktop", "RemoteFiles"]
 
 GOODBYE_S = 5.0
 CALL_S = 30.0
+PATIENCE_S = 10.0
 SETTLED = StepResult(changed=False, settled=True, waited_ms=0.0)
 
 
 class RemoteDesktop:
     """One desktop, leased from a server until it is closed. ``config`` says how large it has to be.
 
-    ``timeout_s`` is for each call, beyond what the call itself may take.
+    ``timeout_s`` is for each call, beyond what the call itself may take; ``patience_s`` for a line that broke.
     """
 
     capabilities = ALL
@@ -59,6 +60,7 @@ class RemoteDesktop:
         *,
         token: str | None = None,
         timeout_s: float = CALL_S,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self.config = config or DesktopConfig()
         self.actions: ActionMode = self.config.actions
@@ -68,7 +70,9 @@ class RemoteDesktop:
         self._lock = threading.RLock()
         self._number = 0
         self._owned = isinstance(connection, str)
-        self._line = Connection(connection, token) if isinstance(connection, str) else connection
+        if isinstance(connection, str):
+            connection = Connection(connection, token, patience_s=patience_s)
+        self._line = connection
         try:
             # The id is ours, so that a request which is sent again leases no second desktop.
             self.id = secrets.token_urlsafe(16)
