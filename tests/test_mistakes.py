@@ -126,7 +126,7 @@ SETTINGS = [
     config("train hierarchical", "training: {gama: 0.9}\n", "training.gama is not a setting", "'gamma'?"),
     config("train hierarchical", "training: {gamma: 2}\n", "training.gamma", "see config/config.yaml"),
     config("train hierarchical", "run: {when_disk_full: pray}\n", "'stop' or 'go_on'", "see config/config.yaml"),
-    config("serve", "desktops: none\n", "desktops: Input should be a valid integer"),
+    config("serve", "desktops: none\n", "desktops must be a whole number (got 'none')"),
     config("serve", "token: short\n", "a token has at least 16 characters"),
     Mistake("eval --agent team:t.yaml --suite core", "memebers is not a setting", "did you mean 'members'?",
             files={"t.yaml": "memebers: []\n"}),

@@ -75,7 +75,7 @@ def test_every_shipped_price_says_where_and_when_it_was_read() -> None:
     ("text", "said", "hint"),
     [
         ("m: {input: 1, output: 2}", "m: cached", ""),
-        ("m: {input: -1, cached: 0, output: 2}", "greater than or equal to 0", ""),
+        ("m: {input: -1, cached: 0, output: 2}", "input must be at least 0", ""),
         ("m: {input: .nan, cached: 0, output: 2}", "finite number", ""),
         ("m: {input: 1, cached: 0, outputs: 2}", "outputs is not a setting", "output"),
         ("m: 3", "m has no prices", "cached"),

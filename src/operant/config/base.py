@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import re
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from operant.config.plain_words import choices, got, plain, reason
 from operant.errors import ConfigError
 
 __all__ = ["Config", "differences"]
@@ -44,7 +44,7 @@ def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:
     # A mistyped key is also a missing one; its nearest name is what helps.
     unknown = (one for one in found_errors if one["type"] == "extra_forbidden")
     first = next(unknown, found_errors[0])
-    where = ".".join(str(part) for part in first["loc"]) or model.__name__
+    where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         owner: Any = model
         for part in first["loc"][:-1]:
@@ -58,10 +58,15 @@ def config_error(model: type[BaseModel], error: ValidationError) -> ConfigError:
         return ConfigError(f"{where} is not a setting", hint=hint)
     given = first.get("input")
     if first["type"] == "model_type":
-        return ConfigError(f"{where} must be a section with settings (got {given!r})")
-    return ConfigError(
-        f"{where}: {first['msg'].removeprefix('Value error, ')} (got {given!r})", hint=_nearest(first, given)
-    )
+        return ConfigError(f"{where} must be a section with settings{got(where, given)}")
+    if said := plain(first):
+        told = f"{where} {said}"
+    elif first["loc"]:
+        told = f"{where}: {reason(first)}"
+    else:  # about several settings: their names are in the words of the check
+        told = reason(first)
+    shown = "" if first["type"] == "missing" or not first["loc"] else got(where, given)
+    return ConfigError(told + shown, hint=_nearest(first, given))
 
 
 def _held_model(annotation: Any) -> Any:
@@ -73,6 +78,5 @@ def _nearest(error: Any, given: Any) -> str | None:
     """The name that was meant, where only some are possible."""
     if error["type"] != "literal_error" or not isinstance(given, str):
         return None
-    names = re.findall(r"'([^']*)'", str(error["ctx"]["expected"]))
-    near = difflib.get_close_matches(given.lower(), names, 1)
+    near = difflib.get_close_matches(given.lower(), choices(error), 1)
     return f"did you mean {near[0]!r}?" if near else None

@@ -133,8 +133,10 @@ def build(kind: type[Model], data: object, where: str, called: str) -> Model:
         return kind(**fields)
     except ValidationError as error:
         told = config_error(kind, error)
-        quotes = "put it in quotes" if error.errors()[0]["type"] == "string_type" else None
-        raise TaskError(f"{where}.{told.message}", hint=told.hint or quotes) from error
+        first = error.errors()[0]
+        quotes = "put it in quotes" if first["type"] == "string_type" else None
+        between = "." if first["loc"] else ": "
+        raise TaskError(f"{where}{between}{told.message}", hint=told.hint or quotes) from error
     except TaskError as error:
         raise TaskError(f"{where}: {error.message}", hint=error.hint) from error
 
