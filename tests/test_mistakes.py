@@ -61,6 +61,7 @@ def task(**changed: Any) -> str:
     return json.dumps([{name: value for name, value in fields.items() if value is not None}])
 
 
+TINY = Path(__file__).parents[1] / "config" / "vlm_tiny_cpu.yaml"
 RANDOM = "eval --agent random --suite core"
 FLAGS = [
     Mistake("evl", "No such command 'evl'", "Did you mean 'eval'?"),
@@ -108,6 +109,64 @@ FLAGS = [
     Mistake("serve --host 0.0.0.0", "lets others in: set a token"),
     Mistake("desktop serve --suite core", "only sessions of --protocol ui-rl have tasks"),
     Mistake("mcp --split test", "there is no split 'test'", "train or heldout"),
+    Mistake("serve --desktops 0", "Invalid value for '--desktops': it must be at least 1"),
+    Mistake("train dagger --demos . --out a.pt --beta 3", "'--beta': it must be at most 1"),
+    Mistake("train clone --demos . --out a.pt --learning-rate -1", "Invalid value for '--learning-rate'"),
+    Mistake("train clone --demos . --out a.pt --minutes soon", "'--minutes': it must be a number"),
+    Mistake("train vlm --config c.yaml --mode fast", "'fast' is not one of 'async', 'sync'"),
+    Mistake(f"train vlm --config {TINY} --cluster nope", "there is no cluster 'nope'", "ray://HOST:PORT"),
+    Mistake(
+        f"train vlm --config {TINY} --output d --cluster ray://127.0.0.1:1",
+        "the cluster ray://127.0.0.1:1 can't be reached: Connection refused",
+        "is it up?",
+        FAILED,
+    ),
+    Mistake(f"train vlm --config {TINY} --output d --suite nope", "there is no suite 'nope'", "suites: core"),
+    Mistake(f"train vlm --config {TINY} --output d --resume", "d has nothing to go on from", "--resume out"),
+    Mistake(
+        "train dagger --demos . --out a.pt", "there is nothing to learn from in .", "operant demos collect"
+    ),
+    Mistake(
+        "demos collect --out d --only zzz", "no task of the suite 'core' has 'zzz' in its id", "tasks list"
+    ),
+    Mistake("demos collect --out d --agent nope", "there is no agent 'nope'", "did you mean 'noop'?"),
+    Mistake(
+        "eval --agent antropic:x --suite core", "antropic can't be imported", "did you mean 'anthropic:x'?"
+    ),
+    Mistake("eval --agent vlm: --suite core", "the agent vlm needs a model", "vlm:PATH"),
+    Mistake(
+        "eval --agent json:loads --suite core", "could not be made: TypeError", "without arguments", FAILED
+    ),
+    Mistake("eval --agent json:nofn --suite core", "json has no nofn", "it has dump"),
+    Mistake(f"{RANDOM} --screen 10x10", "desktop.width must be at least 64 (got 10)"),
+    Mistake(f"{RANDOM} --actions all", "desktop.actions must be 'gui', 'api' or 'both' (got 'all')"),
+    Mistake(f"{RANDOM} --proxy http://a:1", "a proxy needs the network: set network: true"),
+    Mistake(
+        f"{RANDOM} --prices p.yaml", "inptu is not a setting", "'input'?", files={"p.yaml": "x: {inptu: 3}"}
+    ),
+    Mistake("mcp --port 80", "Invalid value for --port: only --http listens for clients"),
+    Mistake("mcp --task core/nosuch-v1", "there is no task 'core/nosuch-v1'", "did you mean"),
+    Mistake("mcp --http --port 0 --host 0.0.0.0", "listening on 0.0.0.0 lets others in: set a token"),
+    Mistake("apps api fils", "there is no function 'fils' (did you mean files?)"),
+    Mistake("apps api files.mve", "there is no function 'files.mve' (did you mean files.move?)"),
+    Mistake("apps discover mosepad", "there is no application 'mosepad'", "did you mean 'mousepad'?"),
+    Mistake("apps revoke a.b", "no function 'a.b' was admitted"),
+    Mistake("apps survey e.txt", "e.txt names no command", "one command a line", files={"e.txt": "# none\n"}),
+    Mistake(
+        "apps build mousepad --tasks t.txt --model oracle",
+        "oracle is not asked for plain text",
+        "chat:MODEL",
+        files={"t.txt": "count words\n"},
+    ),
+    Mistake(
+        "apps build mousepad --tasks t.txt --model chat:x",
+        "t.txt names no task",
+        "one task a line",
+        files={"t.txt": ""},
+    ),
+    Mistake("bench desktp", "No such command 'desktp'", "Did you mean 'desktop'"),
+    Mistake("hub pull a/b/c", "'a/b/c' is no name of a repository", "OWNER/NAME"),
+    Mistake("tasks check --agents oracel", "'oracel' is not one of oracle, noop, done, random"),
     Mistake("doctor xclap", "the doctor has no row 'xclap'", "did you mean 'xclip'?"),
 ]
 
@@ -130,6 +189,16 @@ SETTINGS = [
     config("serve", "token: short\n", "a token has at least 16 characters"),
     Mistake("eval --agent team:t.yaml --suite core", "memebers is not a setting", "did you mean 'members'?",
             files={"t.yaml": "memebers: []\n"}),
+    Mistake("eval --agent team:t.yaml --suite core", "members is missing", files={"t.yaml": ""}),
+    Mistake("eval --agent team:t.yaml --suite core", "members must not be empty", files={"t.yaml": "members: {}\n"}),
+    Mistake("eval --agent team:t.yaml --suite core", "t.yaml: planner: there is no member 'b'",
+            files={"t.yaml": "members: {a: {agent: random}}\nplanner: b\n"}),
+    Mistake("eval --agent team:t.yaml --suite core", "t.yaml: rounds must be at least 1 (got 0)",
+            files={"t.yaml": "members: {a: {agent: random}}\nrounds: 0\n"}),
+    Mistake("eval --agent a.yaml --suite core", "a.yaml: vendor must be 'anthropic'", "did you mean 'anthropic'?",
+            files={"a.yaml": "vendor: anthropc\nmodel: x\n"}),
+    Mistake("eval --agent a.yaml --suite core", "a.yaml: modle is not a setting", "did you mean 'model'?",
+            files={"a.yaml": "vendor: chat\nmodle: x\n"}),
 ]  # fmt: skip
 
 
@@ -175,6 +244,9 @@ CHECKPOINTS = [
     Mistake("train hierarchical --resume --save-dir d", "d has no checkpoint to go on from", "leave --resume out"),
     Mistake("train hierarchical --save-dir d", "d holds the checkpoints of another run", "--resume",
             files={"d/checkpoint_1.pt": "junk"}),
+    Mistake("hub push j.pt a/b", "j.pt is not a checkpoint", "training wrote", FAILED, {"j.pt": "junk"}),
+    Mistake("eval --agent vlm:d --suite core", "d holds no model", "a model has a config.json", files={"d/x": ""}),
+    Mistake("replay d", "d/episode.json can't be read", code=FAILED, files={"d/episode.json": "junk"}),
     Mistake("hub push nowhere a/b", "there is no checkpoint nowhere", "a .pt file"),
 ]  # fmt: skip
 
@@ -186,8 +258,21 @@ UNWRITABLE = [
             files={"file": ""}),
     Mistake("train hierarchical --log-dir file/d", "log_dir file/d can't be written: Not a directory", "--log-dir",
             files={"file": ""}),
+    Mistake("demos collect --out file/d", "out file/d can't be written: Not a directory", "with --out",
+            files={"file": ""}),
+    Mistake("train clone --demos . --out file/a.pt", "out file/a.pt can't be written: Not a directory", "with --out",
+            files={"file": ""}),
+    Mistake("train clone --demos . --out .", "out . can't be written: it is a directory", "another file"),
+    Mistake("train dagger --demos . --out file/a.pt", "out file/a.pt can't be written", "with --out", files={"file": ""}),
+    Mistake("tasks check --out file/a.json", "out file/a.json can't be written", "with --out", files={"file": ""}),
+    Mistake("tasks try core/x-v1 --picture file/a.png", "picture file/a.png can't be written", "with --picture",
+            files={"file": ""}),
+    Mistake("bench desktop --out file/a.json", "out file/a.json can't be written", "with --out", files={"file": ""}),
+    Mistake("desktop shot --out file/a.png", "out file/a.png can't be written", "with --out", files={"file": ""}),
+    Mistake("mcp --record file/d", "record file/d can't be written", "with --record", files={"file": ""}),
+    Mistake("replay d --gif file/a.gif", "gif file/a.gif can't be written", "with --gif", files={"file": ""}),
     Mistake("init file", "file/config/after_imitation.yaml can't be written", files={"file": ""}),
-    Mistake(f"export {DEFAULT} --out file/a.pt", "file/a.pt can't be written", code=FAILED, files={"file": ""}),
+    Mistake(f"export {DEFAULT} --out file/a.pt", "file/a.pt can't be written", files={"file": ""}),
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ files of a checkpoint others need and what a card says of them; loads no model.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ import huggingface_hub
 from huggingface_hub import CommitOperationAdd, ModelCard, ModelCardData, errors
 
 from operant import __version__
-from operant.errors import HubError
+from operant.errors import ConfigError, HubError
 
 __all__ = ["card", "files", "hint_for", "pull", "push"]
 
 ADAPTER_CONFIG = "adapter_config.json"
 CARD = "README.md"
 BLANK = "[More Information Needed]"  # what PEFT leaves in a card without text
+_NAME = re.compile(r"(\w[\w.-]*/)?\w[\w.-]*")
 FAILURES = (OSError, ValueError, errors.HTTPError)  # type: ignore[attr-defined]
 
 
@@ -106,10 +108,17 @@ def push(
 
 def pull(repo: str, directory: Path | None = None, *, revision: str | None = None) -> Path:
     """A repository's files, in the directory or in the hub's cache."""
+    check_name(repo)
     try:
         return Path(huggingface_hub.snapshot_download(repo, revision=revision, local_dir=directory))
     except FAILURES as error:
         raise _failure(repo, error) from error
+
+
+def check_name(repo: str) -> None:
+    """An error, before anything is asked, if no repository can be called that."""
+    if not _NAME.fullmatch(repo):
+        raise ConfigError(f"{repo!r} is no name of a repository", hint="write it as OWNER/NAME")
 
 
 def hint_for(error: BaseException) -> str | None:

@@ -112,7 +112,9 @@ def _import(name: str, entry: EntryPoint | None) -> Callable[..., Any]:
         # The service lets another agent stand in where a package is not installed.
         if missing := missing_package(f"the agent {name!r}", error.__cause__):
             raise missing from error
-        raise UnknownAgent(f"agent {error.message}", hint=error.hint) from error.__cause__ or error
+        near = difflib.get_close_matches(name.partition(":")[0], agent_names(), 1) if entry is None else []
+        hint = f"did you mean {near[0] + ':' + name.partition(':')[2]!r}?" if near else error.hint
+        raise UnknownAgent(f"agent {error.message}", hint=hint) from error.__cause__ or error
     if not callable(found):
         raise UnknownAgent(f"agent {name!r} is a {type(found).__name__}, not a factory")
     return found  # type: ignore[no-any-return]
@@ -126,7 +128,10 @@ def _make(name: str, make: Callable[..., Any], arguments: tuple[str, ...], optio
     except Exception as error:  # foreign code may raise anything
         if missing := missing_package(f"the agent {name!r}", error):
             raise missing from error
-        raise AgentError(f"agent {name!r} could not be made: {type(error).__name__}: {error}") from error
+        raise AgentError(
+            f"agent {name!r} could not be made: {type(error).__name__}: {error}",
+            hint="module:factory is called without arguments and returns an agent",
+        ) from error
     if not isinstance(agent, Agent):
         raise AgentError(
             f"agent {name!r}: the factory returned a {type(agent).__name__}, not an agent",

@@ -92,7 +92,7 @@ def find_function(name: str) -> Function:
         said = nearest(name, names) or f"; {api} has {', '.join(one.partition('.')[2] for one in names)}"
         raise UnknownFunction(f"there is no function {shown!r}{said}")
     raise UnknownFunction(
-        f"there is no function {shown!r}{nearest(name[:MAX_NAME], _by_name())}"
+        f"there is no function {shown!r}{nearest(name[:MAX_NAME], [*_by_name(), *built_in_apis()])}"
         f"; functions are of {', '.join(built_in_apis())}"
     )
 

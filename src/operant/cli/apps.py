@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from operant.cli.data_flags import DATA_DIR
-from operant.errors import UnknownApplication
+from operant.cli.output_flags import DirectoryOption, FileOption
+from operant.errors import ConfigError, UnknownApplication
 
 if TYPE_CHECKING:
     from operant.apps import App
@@ -71,7 +72,7 @@ def check(
     ],
     picture: Annotated[
         Path | None,
-        typer.Option(help="Where the picture goes.", show_default=f"{DATA_DIR}/pictures/NAME.png"),
+        FileOption(help="Where the picture goes.", show_default=f"{DATA_DIR}/pictures/NAME.png"),
     ] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until its window must be there.")] = 20.0,
     network: Annotated[bool, typer.Option(help="Whether it reaches the machine's network.")] = False,
@@ -97,9 +98,9 @@ def survey(
     commands: Annotated[
         Path, typer.Argument(help="A file with one command a line; # begins a comment.", exists=True)
     ],
-    out: Annotated[Path | None, typer.Option(help="Write the results to this JSON file.")] = None,
+    out: Annotated[Path | None, FileOption(help="Write the results to this JSON file.")] = None,
     pictures: Annotated[
-        Path | None, typer.Option(help="Directory for the pictures.", show_default=f"{DATA_DIR}/pictures")
+        Path | None, DirectoryOption(help="Directory for the pictures.", show_default=f"{DATA_DIR}/pictures")
     ] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until a window must be there.")] = 40.0,
 ) -> None:
@@ -107,11 +108,13 @@ def survey(
     from operant.bench.record import provenance, write_json
     from operant.config.places import place
 
+    listed = [shlex.split(line, comments=True) for line in commands.read_text().splitlines()]
+    if not any(listed):
+        raise ConfigError(f"{commands} names no command", hint="write one command a line")
     origin = provenance()
     results: list[dict[str, Any]] = []
     typer.echo(HEADER)
-    for line in commands.read_text().splitlines():
-        command = shlex.split(line, comments=True)
+    for command in listed:
         if not command:
             continue
         try:

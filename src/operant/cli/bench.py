@@ -12,6 +12,7 @@ from operant.cli.bench_clients import chat, mcp
 from operant.cli.bench_learning import ablations, ppo, vlm_learning
 from operant.cli.bench_output import Json, Out, deliver, plain_table, progress_on_stderr
 from operant.cli.desktop_flags import Screen
+from operant.cli.output_flags import FileOption
 from operant.cli.task_flags import Suite
 
 app = typer.Typer(
@@ -412,9 +413,7 @@ def experience(
 @app.command()
 def latencies(
     episodes: Annotated[int, typer.Option(min=1, help="How many.")] = 64,
-    out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path(
-        "benchmarks/latencies.json"
-    ),
+    out: Annotated[Path, FileOption("--out", help="The file to write.")] = Path("benchmarks/latencies.json"),
 ) -> None:
     """Record how long real desktops take, for simulations of many: oracles play easy tasks."""
     from operant.bench.latencies import record_latencies

@@ -10,10 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from operant.cli.output_flags import FileOption
+
 __all__ = ["Json", "Out", "deliver", "plain_table", "progress_on_stderr"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON on stdout.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")]
+Out = Annotated[Path | None, FileOption("--out", help="Also write the JSON to this file.")]
 
 
 @contextmanager

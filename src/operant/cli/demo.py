@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from operant.cli.data_flags import DATA_DIR
+from operant.cli.output_flags import FileOption
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -30,7 +31,7 @@ REQUEST, RESULT = "Open calculator and compute 15 + 27", "42"
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(help="Where the moving picture goes.", show_default=f"{DATA_DIR}/demo/demo.gif"),
+        FileOption(help="Where the moving picture goes.", show_default=f"{DATA_DIR}/demo/demo.gif"),
     ] = None,
     train: Annotated[
         bool, typer.Option(help="Also train a small agent: behaviour cloning, then PPO.")

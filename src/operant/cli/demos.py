@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from operant.cli.agent_flags import MaxCost, MaxTokens, PriceFile
+from operant.cli.output_flags import DirectoryOption
 from operant.cli.task_flags import Only, Suite, TaskIds, task_ids
 
 app = typer.Typer(help="Record demonstrations of oracles or agents, to learn from.", no_args_is_help=True)
@@ -27,7 +28,9 @@ def main() -> None:
 def collect(
     out: Annotated[
         Path,
-        typer.Option(help="Directory for the episodes; those there are kept, except of the same instances."),
+        DirectoryOption(
+            help="Directory for the episodes; those there are kept, except of the same instances."
+        ),
     ],
     suite: Suite = "core",
     difficulty: Annotated[str | None, typer.Option(help="Only EASY, MEDIUM or HARD.")] = None,

@@ -20,6 +20,7 @@ from operant.cli.desktop_flags import (
     Proxy,
     desktop_section,
 )
+from operant.cli.output_flags import FileOption
 from operant.cli.task_flags import SUITE
 from operant.extras import missing_package
 
@@ -52,7 +53,7 @@ def shot(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where the picture goes.", show_default=f"{DATA_DIR}/pictures/desktop.png"),
+        FileOption(help="Where the picture goes.", show_default=f"{DATA_DIR}/pictures/desktop.png"),
     ] = None,
     width: Width = 1280,
     height: Height = 800,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from operant.cli.output_flags import FileOption
+
 app = typer.Typer()
 
 
@@ -15,7 +17,7 @@ def export(
     checkpoint: Annotated[
         Path, typer.Argument(help="What training saved, such as checkpoints/final_model.pt.")
     ],
-    out: Annotated[Path, typer.Option(help="Where the agent goes.")],
+    out: Annotated[Path, FileOption(help="Where the agent goes.")],
     half: Annotated[
         bool, typer.Option("--half", help="Half the size; costs the last digits of the weights.")
     ] = False,

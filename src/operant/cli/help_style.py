@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
+from typer import BadParameter
+
 __all__ = ["style_help"]
 
 
@@ -26,7 +28,28 @@ def style_help(command: Any) -> Any:
         return option
 
     command.get_help_option = get_help_option
+    parse = command.parse_args
+
+    def parse_args(context: Any, args: Any) -> Any:
+        try:
+            return parse(context, args)
+        except BadParameter as error:
+            error.message = _in_plain_words(error)
+            raise
+
+    command.parse_args = parse_args
     return command
+
+
+def _in_plain_words(error: BadParameter) -> str:
+    """Typer hands on what pydantic says of a value, where pydantic checks it."""
+    found = getattr(error.__cause__, "errors", None)
+    if found is None:
+        return str(error.message)
+    from operant.config.plain_words import plain, reason
+
+    first = found()[0]
+    return (plain(first) or reason(first)).replace("must be", "it must be", 1)
 
 
 def _style(parameter: Any) -> None:

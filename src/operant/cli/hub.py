@@ -29,6 +29,11 @@ def push(
 
     path = Path(agent_of_checkpoint(checkpoint).partition(":")[2])
     hub = _hub()
+    hub.check_name(repo)
+    if path.is_file():
+        from operant.agents.hierarchical.policy import HierarchicalPolicy
+
+        HierarchicalPolicy.from_checkpoint(path)  # junk is not handed on
     training = _training(path)
     if dry_run:
         typer.echo(hub.card(path, repo, training), nl=False)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from operant.cli.desktop_flags import Actions, FullProfile, Monitors, Network, Proxy, Screen, desktop_section
+from operant.cli.output_flags import DirectoryOption
 from operant.cli.task_flags import SUITE
 from operant.errors import ConfigError
 from operant.extras import missing_package
@@ -17,6 +18,7 @@ app = typer.Typer()
 
 @app.command()
 def mcp(
+    ctx: typer.Context,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP, not pipes.")] = False,
     host: Annotated[
         str, typer.Option(help="With --http: address to listen on; any but this machine's own needs a token.")
@@ -47,7 +49,7 @@ def mcp(
     seed: Annotated[int, typer.Option(min=0, help="Which instance of the task.")] = 0,
     split: Annotated[str, typer.Option(help="train or heldout.")] = "train",
     record: Annotated[
-        Path | None, typer.Option(help="Keep episodes in this directory.", show_default="none are kept")
+        Path | None, DirectoryOption(help="Keep episodes in this directory.", show_default="none are kept")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file with a section desktop.")] = None,
     log_level: Annotated[str, typer.Option(help="DEBUG also shows each call.")] = "INFO",
@@ -62,6 +64,8 @@ def mcp(
     from operant.cli.logs import log_at
 
     log_at(log_level.upper())  # to stderr: standard output belongs to the protocol
+    if not http and (given := _given(ctx, "host", "port", "token", "max_desktops", "idle")):
+        raise typer.BadParameter("only --http listens for clients", param_hint=given)
     if split not in ("train", "heldout"):
         raise ConfigError(f"there is no split {split!r}", hint="train or heldout")
     try:
@@ -93,3 +97,9 @@ def mcp(
 
     guard = ServiceConfig.build(host=host, port=port, token=token or None)
     serve_http(offer, guard, most=max_desktops, idle_s=idle, level=log_level.upper())
+
+
+def _given(ctx: typer.Context, *names: str) -> str:
+    """The first of these options that was typed; variables do not count."""
+    typed = [name for name in names if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"]
+    return f"--{typed[0].replace('_', '-')}" if typed else ""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from operant.cli.output_flags import FileOption
+
 if TYPE_CHECKING:
     from operant.rollout.episode import Episode
 
@@ -17,8 +19,8 @@ app = typer.Typer()
 @app.command()
 def replay(
     episode: Annotated[Path, typer.Argument(help="The directory of an episode.")],
-    gif: Annotated[Path | None, typer.Option(help="Make an animated GIF instead.")] = None,
-    mp4: Annotated[Path | None, typer.Option(help="Make an mp4 instead.")] = None,
+    gif: Annotated[Path | None, FileOption(help="Make an animated GIF instead.")] = None,
+    mp4: Annotated[Path | None, FileOption(help="Make an mp4 instead.")] = None,
     width: Annotated[int, typer.Option(min=64, max=4096, help="Width of the GIF in pixels.")] = 800,
     pictures: Annotated[
         bool | None, typer.Option(help="Show the screens, coarsely, between the lines.")

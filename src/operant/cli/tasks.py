@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from operant.cli.desktop_flags import Actions, desktop_section
+from operant.cli.output_flags import FileOption
 from operant.cli.task_flags import (
     SUITE,
     Cache,
@@ -31,7 +32,7 @@ app = typer.Typer(
 )
 
 TaskId = Annotated[
-    str, typer.Argument(help="The id, such as core/calc-add-v1; operant tasks list shows them.")
+    str, typer.Argument(help="The id, such as core/calculator-expression-v1; operant tasks list shows them.")
 ]
 SuiteOfTask = Annotated[
     str | None, typer.Option(help=SUITE, show_default="what the id names before its slash")
@@ -174,9 +175,7 @@ def try_task(
     split: Split = "train",
     oracle: Annotated[bool, typer.Option(help="Let the oracle solve it, and say what it does.")] = False,
     actions: Actions = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="Save a picture of the desktop here at the end.")
-    ] = None,
+    picture: Annotated[Path | None, FileOption(help="Save a picture of the desktop here at the end.")] = None,
 ) -> None:
     """Start a task in a desktop and print its live criteria."""
     from operant.actions.describe import describe
@@ -230,7 +229,7 @@ def check(
     ] = None,
     actions: Actions = None,
     as_json: Json = False,
-    out: Annotated[Path | None, typer.Option("--out", help="Also write the JSON to this file.")] = None,
+    out: Annotated[Path | None, FileOption("--out", help="Also write the JSON to this file.")] = None,
 ) -> None:
     """Run every oracle, and the agents that must not succeed; exit code 1 if any template is wrong."""
     from rich.console import Console

@@ -27,6 +27,7 @@ from operant.cli.desktop_flags import (
     desktop_section,
 )
 from operant.cli.logs import log_at
+from operant.cli.output_flags import FileOption
 from operant.cli.task_flags import SUITE, Only, Suite, TaskIds, task_ids
 from operant.cli.train_vlm import vlm
 from operant.errors import ConfigError
@@ -176,7 +177,7 @@ Demos = Annotated[
 @app.command()
 def clone(
     demos: Demos,
-    out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
+    out: Annotated[Path, FileOption(help="Where the checkpoint goes.")],
     suite: Annotated[
         str | None,
         typer.Option(
@@ -184,7 +185,7 @@ def clone(
         ),
     ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn.")] = 15.0,
-    learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 1e-3,
+    learning_rate: Annotated[float, typer.Option(min=1e-9, max=1.0, help="The highest step size.")] = 1e-3,
     init_from: InitFrom = None,
     seed: Annotated[int, typer.Option(help="Decides first weights and the order of lessons.")] = 0,
     threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 2,
@@ -210,10 +211,10 @@ def clone(
 @app.command()
 def dagger(
     demos: Demos,
-    out: Annotated[Path, typer.Option(help="Where the checkpoint goes.")],
+    out: Annotated[Path, FileOption(help="Where the checkpoint goes.")],
     init_from: InitFrom = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn.")] = 60.0,
-    learning_rate: Annotated[float, typer.Option(help="The highest step size.")] = 1e-3,
+    learning_rate: Annotated[float, typer.Option(min=1e-9, max=1.0, help="The highest step size.")] = 1e-3,
     beta: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of the oracle's steps at first.")
     ] = 0.5,

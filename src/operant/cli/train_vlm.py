@@ -132,6 +132,12 @@ def _train(settings: VLMTrainingConfig, output: Path, resume: bool, cluster: str
     def on_progress(line: str) -> None:
         typer.echo(line, err=True)
 
+    from operant.train.vlm.run_directory import check_directory
+    from operant.train.vlm.tasks import task_source
+
+    # Importing the model libraries takes seconds: what is wrong without them is told before.
+    check_directory(output, resume=resume)
+    task_source(settings)
     if cluster is not None:
         from operant.cluster.ray_connection import check_address
 

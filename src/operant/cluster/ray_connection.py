@@ -11,12 +11,14 @@ import math
 import os
 import secrets
 import signal
+import socket
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from loguru import logger
 
@@ -27,6 +29,7 @@ __all__ = ["LOCAL", "check_address", "check_resources", "connected"]
 
 LOCAL = "local"
 START_TRIES = 2
+REACH_S = 10.0
 AUTO = "auto"
 CLIENT = "ray://"
 LONGEST_TEMPORARY = 40  # characters: sockets below it have names of at most 107 bytes
@@ -39,6 +42,26 @@ def check_address(address: str) -> None:
         raise ConfigError(f"there is no cluster {address!r}", hint="local, auto, or ray://HOST:PORT")
     if importlib.util.find_spec("ray") is None:
         raise MissingDependency("Ray is not installed", hint="pip install 'operant[vlm,cluster]'")
+    if address.startswith(CLIENT):
+        _check_reachable(address)
+
+
+def _check_reachable(address: str) -> None:
+    """Ray's client would try for half a minute and say nothing meanwhile."""
+    try:
+        named = urlsplit(address)
+        host, port = named.hostname, named.port
+    except ValueError as error:
+        raise ConfigError(f"{address} is no address: {error}", hint="write ray://HOST:PORT") from error
+    if not host or port is None:
+        raise ConfigError(f"{address} names no host and port", hint="write ray://HOST:PORT")
+    try:
+        socket.create_connection((host, port), timeout=REACH_S).close()
+    except OSError as error:
+        raise ClusterError(
+            f"the cluster {address} can't be reached: {error.strerror or error}",
+            hint="is it up? ray start --head serves clients at port 10001",
+        ) from error
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from operant.config.vlm_training import VLMTrainingConfig
 from operant.errors import ClusterError, OperantError
 from operant.train.vlm.desktops import desktop_factory
 from operant.train.vlm.parts import base_model
-from operant.train.vlm.run_directory import claim, hold
+from operant.train.vlm.run_directory import check_directory, claim, hold
 from operant.train.vlm.tasks import phrasings, task_source
 
 __all__ = ["ClusterRun"]
@@ -63,6 +63,7 @@ class ClusterRun:
         self._phrases = phrasings(task_source(config, tasks))
         if desktops is None:
             desktop_factory(config)
+        check_directory(self.directory, resume=resume)
         with hold(self.directory):
             claim(self.directory, config, resume=resume)
         self._reported = 0

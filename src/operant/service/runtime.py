@@ -19,6 +19,7 @@ from loguru import logger
 from operant.config.desktop import DesktopConfig
 from operant.config.prices import PriceTable
 from operant.config.service import ServiceConfig
+from operant.config.writable import check_writable
 from operant.desktop.local import LocalDesktop
 from operant.desktop.pool import DesktopPool, PoolStatus
 from operant.desktop.protocol import Desktop
@@ -38,7 +39,6 @@ from operant.service.sessions.approvals import Approvals
 from operant.service.sessions.registry import Sessions
 from operant.service.training.runs import Runs
 from operant.tasks.template import Template
-from operant.train.preflight import check_writable
 
 __all__ = ["Runtime"]
 

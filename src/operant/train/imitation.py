@@ -7,6 +7,7 @@ latest weights, while the oracles say what they would have done (``train.playing
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -57,6 +58,12 @@ class Demonstrations:
             raise ConfigError(
                 f"no demonstration in {names} is of a task of the suite", hint="operant demos collect"
             )
+        if not self.lessons.episodes:
+            names = ", ".join(map(str, directories))
+            raise ConfigError(
+                f"there is nothing to learn from in {names}",
+                hint="operant demos collect --out DIR records some",
+            )
         self._on_progress(f"{len(self.lessons)} lessons of {self.lessons.episodes} episodes")
 
 
@@ -84,13 +91,35 @@ def clone(
     seed: int = 0,
     on_progress: OnProgress = print,
 ) -> float:
-    """Clone for so long, save, and return the mean loss of the last updates."""
+    """Clone for so long, save, and return the mean loss of the last updates.
+
+    Weights are saved on the way, too. Ctrl-C saves what was learned and raises ``KeyboardInterrupt``.
+    """
     lessons.augment(policy.augmentation())
     cloning = Cloning(policy, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
-    note = _Reporter(batch_size, on_progress)
-    cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, on_progress=note)
-    policy.save(out)
+    saved, note, stop = time.monotonic(), _Reporter(batch_size, on_progress), threading.Event()
+
+    def between(epoch: int, loss: float, progress: float) -> None:
+        nonlocal saved
+        note(epoch, loss, progress)
+        if time.monotonic() - saved > REFRESH_S:
+            cloning.averaged.save(out)
+            saved = time.monotonic()
+
+    with stop_on_signals(stop.set):
+        cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, on_progress=between, stop=stop.is_set)
+        _finish(policy, out, interrupted=stop.is_set(), on_progress=on_progress)
     return note.mean
+
+
+def _finish(policy: HierarchicalPolicy, out: Path, *, interrupted: bool, on_progress: OnProgress) -> None:
+    """Save what was learned; after Ctrl-C, say how to go on."""
+    policy.save(out)
+    if interrupted:
+        on_progress(
+            f"stopped; {out} has what was learned: the same command with --init-from {out} goes on from there"
+        )
+        raise KeyboardInterrupt
 
 
 def dagger(
@@ -139,14 +168,18 @@ def dagger(
                 demonstrations.read([place])
             looked = time.monotonic()
 
-    with player.playing() as look_after, stop_on_signals(player.stop):
-        cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, on_progress=between, stop=player.stopped)
-    policy.save(out)
+    with stop_on_signals(player.stop):
+        with player.playing() as look_after:
+            cloning.learn(
+                lessons, epochs=10_000, seconds=minutes * 60, on_progress=between, stop=player.stopped
+            )
+            interrupted = player.stopped()
+        _finish(policy, out, interrupted=interrupted, on_progress=on_progress)
     return place
 
 
 class _Reporter:
-    """Says how cloning goes, every so many updates."""
+    """Says how cloning goes, after the first update and then every so many."""
 
     def __init__(self, batch_size: int, on_progress: OnProgress, every: int = 100) -> None:
         self.batch_size, self.on_progress, self.every = batch_size, on_progress, every
@@ -155,7 +188,7 @@ class _Reporter:
 
     def __call__(self, epoch: int, loss: float, progress: float) -> None:
         self.recent.append(loss)
-        if len(self.recent) % self.every == 0:
+        if len(self.recent) == 1 or len(self.recent) % self.every == 0:  # the first one is a sign of life
             speed = len(self.recent) * self.batch_size / (time.monotonic() - self.began)
             self.on_progress(
                 f"cloning {progress:4.0%} | epoch {epoch + 1} | update {len(self.recent)} | "

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -100,6 +101,7 @@ def _play(player: PlayingSettings, stop: Any, parent: int) -> None:
     from operant.tasks.suites import load_suite
     from operant.types import Action, Observation
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the learner, which ends this process
     use_threads(player.threads)
     templates = [one for one in load_suite(player.suite) if one.id in player.templates]
     rates = dict.fromkeys(sorted(player.templates), 0.0)

@@ -1,14 +1,12 @@
-"""What can be known before a desktop starts: directories that can be written, checkpoints to begin with."""
+"""What can be known before a desktop starts: checkpoints to begin with, and none to overwrite."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from operant.errors import ConfigError
 
-__all__ = ["DEFAULT_AGENT", "check_new_run", "check_writable", "first_weights"]
+__all__ = ["DEFAULT_AGENT", "check_new_run", "first_weights"]
 
 #: The name of the agent that comes with Operant, where a checkpoint is asked for.
 DEFAULT_AGENT = "default"
@@ -23,20 +21,6 @@ def first_weights(name: str | Path | None) -> Path | None:
 
         return DEFAULT
     return Path(name)
-
-
-def check_writable(directory: Path, setting: str) -> None:
-    """Write something into it, or, if it is not there yet, where it would be made. Nothing is left behind."""
-    place = next(one for one in (directory, *directory.absolute().parents) if one.exists())
-    try:
-        with tempfile.TemporaryFile(dir=place):
-            pass
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise ConfigError(
-            f"{setting} {os.fspath(directory)} can't be written: {why}",
-            hint=f"choose another directory with --{setting.replace('_', '-')}",
-        ) from error
 
 
 def check_new_run(save_dir: Path) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from operant.config.writable import check_writable
 from operant.envs.desktop_env import DesktopFactory, start_desktop
 from operant.envs.reward_terms import make_term
 from operant.envs.rewards import (
@@ -28,7 +29,7 @@ from operant.envs.weighted_source import WeightedSource
 from operant.errors import ConfigError, MissingDependency
 from operant.train.config import EnvironmentConfig, TrainConfig
 from operant.train.live import LiveView
-from operant.train.preflight import check_new_run, check_writable, first_weights
+from operant.train.preflight import check_new_run, first_weights
 from operant.train.tasks import choose_tasks, stages_of, starting_stage
 
 if TYPE_CHECKING:

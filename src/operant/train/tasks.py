@@ -35,13 +35,13 @@ def choose_tasks(config: TrainConfig) -> tuple[Template, ...]:
     return tuple(found)
 
 
-def _named(suite: str, ids: Sequence[str]) -> list[Template]:
+def _named(suite: str, ids: Sequence[str], only: str = "") -> list[Template]:
     every = load_suite(suite)
     hidden = {template.id for template in every if template.unseen}
     for name in ids:
         if name in hidden:
             raise TaskError(f"{name} is kept unseen: it is never trained on", hint="choose another task")
-    return select([template for template in every if not template.unseen], ids, suite)
+    return select([template for template in every if not template.unseen], ids, suite, only=only)
 
 
 def starting_stage(config: TrainConfig) -> Difficulty | None:
@@ -71,11 +71,12 @@ def training_templates(
     """Those that may be learned, of a difficulty and with a part of their id where that is asked; with ``oracle``, an
     error if one of them has none."""
     level = parse_difficulty(difficulty)
-    found = [
-        one for one in _named(suite, ids) if only in one.id and (level is None or one.difficulty is level)
-    ]
+    found = [one for one in _named(suite, ids, only) if level is None or one.difficulty is level]
     if not found:
-        raise ConfigError("no template is left to learn", hint="unseen ones are never used for training")
+        raise ConfigError(
+            f"no task of the suite {suite!r} that may be learned is {'chosen' if level is None else level.value}",
+            hint=f"operant tasks list --suite {suite} shows them; unseen ones are never learned",
+        )
     if oracle:
         check_oracles([one.instance(0) for one in found], "learn from")
     return found

@@ -20,7 +20,7 @@ from operant.agents.vlm.backends.base import Backend
 from operant.agents.vlm.prompt import Conversation, as_shown
 from operant.agents.vlm.trajectory import Turn
 from operant.config.vlm import ModelSettings, PromptSettings, SamplingSettings, ServerSettings
-from operant.errors import InvalidAction, ModelError
+from operant.errors import InvalidAction, ModelError, NoModel
 from operant.types import Action, Observation, Size
 
 __all__ = ["VLMAgent", "load"]
@@ -107,7 +107,7 @@ def load(path: str = "", *, device: str | None = None) -> VLMAgent:
     Agents of the same path and device share one model, which answers them in batches. A server has its own device.
     """
     if not path:
-        raise ModelError("the agent vlm needs a model", hint="vlm:PATH, a directory or a server's .yaml file")
+        raise NoModel("the agent vlm needs a model", hint="vlm:PATH, a directory or a server's .yaml file")
     if path.endswith((".yaml", ".yml")):
         from operant.agents.vlm.backends.server import AskedServer, ServerBackend
 

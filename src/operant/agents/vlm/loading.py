@@ -110,7 +110,7 @@ def _base_of(name: str) -> tuple[str, Path | None]:
             raise ModelError(f"{directory / ADAPTER_CONFIG} does not name its model: {error}") from error
         return found, directory
     if not (directory / "config.json").is_file():
-        raise ModelError(
+        raise NoModel(
             f"{name} holds no model", hint=f"a model has a config.json, an adapter an {ADAPTER_CONFIG}"
         )
     return str(directory), None

@@ -12,10 +12,10 @@ import yaml
 
 from operant.atomic_files import is_full_disk, write_atomically, write_problem
 from operant.config.vlm_training import VLMTrainingConfig
+from operant.config.writable import check_writable
 from operant.errors import ConfigError, NoCheckpoint, NoSpaceLeft
-from operant.train.preflight import check_writable
 
-__all__ = ["CHECKPOINTS", "DEMONSTRATIONS", "claim", "hold", "saved_so_far"]
+__all__ = ["CHECKPOINTS", "DEMONSTRATIONS", "check_directory", "claim", "hold", "saved_so_far"]
 
 CHECKPOINTS = "checkpoints"
 DEMONSTRATIONS = "demonstrations"
@@ -23,13 +23,19 @@ CONFIG = "config.yaml"
 _NAMED = re.compile(r"version_\d+")
 
 
-def claim(directory: Path, config: VLMTrainingConfig, *, resume: bool) -> None:
-    """Write down what the run is; an error if another was made there and is not to be gone on with."""
+def check_directory(directory: Path, *, resume: bool) -> None:
+    """That it can be written, and holds a run to go on with or none; nothing is made."""
+    check_writable(directory, "output")
     begun = bool(_checkpoints(directory)) or _demonstrations(directory) > 0
     if begun and not resume:
         raise ConfigError(f"{directory} holds a run already", hint="say --resume, or choose another")
     if resume and not begun and not (directory / CONFIG).exists():
         raise NoCheckpoint(f"{directory} has nothing to go on from", hint="leave --resume out")
+
+
+def claim(directory: Path, config: VLMTrainingConfig, *, resume: bool) -> None:
+    """Write down what the run is; an error if another was made there and is not to be gone on with."""
+    check_directory(directory, resume=resume)
     written = config.model_dump(mode="json")
     if config.desktop.chosen_profile is None:
         del written["desktop"]["profile"]  # tasks name it, and would not if the file did

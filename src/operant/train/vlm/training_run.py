@@ -30,7 +30,7 @@ from operant.train.vlm.collection import Collection, LocalCollection
 from operant.train.vlm.desktops import DesktopFactory, desktop_factory
 from operant.train.vlm.groups import Gathered
 from operant.train.vlm.parts import Parts
-from operant.train.vlm.run_directory import CHECKPOINTS, DEMONSTRATIONS, claim, hold
+from operant.train.vlm.run_directory import CHECKPOINTS, DEMONSTRATIONS, check_directory, claim, hold
 from operant.train.vlm.tasks import phrasings, task_source
 from operant.train.vlm.trajectory_store import TrajectoryStore
 
@@ -64,10 +64,11 @@ class VLMRun:
         self.config = config
         self.directory = directory
         self.on_progress = on_progress
+        self.source = task_source(config, tasks)
+        check_directory(directory, resume=resume)
         self._lock = hold(directory)
         claim(directory, config, resume=resume)
         found = newest(directory / CHECKPOINTS)
-        self.source = task_source(config, tasks)
         if collection is None and desktops is None:
             desktops = desktop_factory(config)  # before a large model is loaded for nothing
         weights = found / MODEL if found else None
