@@ -433,10 +433,9 @@ def command(*args: object, inside: tuple[object, ...] = (), **options: Any) -> s
     return subprocess.Popen(
         [*map(str, inside), sys.executable, "-m", "operant", *map(str, args)],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        **{"env": {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}, **options},
+        **{"stdout": subprocess.PIPE, "env": {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}, **options},
     )
 
 
@@ -483,6 +482,14 @@ def test_a_full_disk(args: tuple[str, ...], code: int, tmp_path: Path) -> None:
     left, out, err = ended(command(*named, inside=(*small_disk(disk, 16384), *shell)))
     assert (left, out) == (code, ""), err
     assert f"error: no space left on {disk}/" in err
+
+
+@pytest.mark.parametrize("args", [("tasks", "list"), ("apps", "list", "--json"), ("--help",)], ids=" ".join)
+def test_a_full_disk_under_what_is_printed(args: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        process = command(*args, stdout=full)
+        code, _, err = ended(process)
+    assert (code, err) == (FAILED, "error: no space left for what is printed\n")
 
 
 @pytest.mark.x11

@@ -83,6 +83,6 @@ def save_problem(path: Path, error: BaseException) -> CheckpointError:
     if is_full_disk(error):
         return NoSpaceLeft(
             write_problem(path, error),
-            hint="make room there, then go on with --resume: the checkpoints before it are whole",
+            hint="make room there, then go on: checkpoints that were there before are whole",
         )
     return CheckpointError(write_problem(path, error))

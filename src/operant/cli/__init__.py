@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from operant.atomic_files import is_full_disk
 from operant.errors import OperantError, is_bad_usage
 
 __all__ = ["main"]
@@ -43,13 +44,22 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.exit(_told(missing))
     except OSError as error:
         if error.filename is None:
-            raise
+            if not is_full_disk(error):
+                raise
+            _give_up_on_stdout()
+            print("error: no space left for what is printed", file=sys.stderr)
+            sys.exit(FAILED)
         # A file or directory that was named on the command line, or a disk that is full.
         print(f"error: {os.fspath(error.filename)}: {error.strerror or error}", file=sys.stderr)
         sys.exit(FAILED)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def _give_up_on_stdout() -> None:
+    """What is left in its buffer is not tried again at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _told(error: OperantError) -> int:

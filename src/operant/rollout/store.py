@@ -211,7 +211,10 @@ class EpisodeWriter:
             raise self._problem(error) from error
 
     def _problem(self, error: Exception) -> ResultsError:
-        return ResultsError(write_problem(self.directory, error), hint="choose another --result-dir")
+        return ResultsError(
+            write_problem(self.directory, error),
+            hint="make room there, or choose another directory; episodes that are there are whole",
+        )
 
 
 class _Pictures:

@@ -55,7 +55,7 @@ SERVERS = {"ui_env_urls": ["http://127.0.0.1:8000"]}
     [
         ({"actor": {"session_type": "simple_data_entry"}, "environment": SERVERS}, "go together"),
         ({"actor": {"task_prompt": "Complete the form"}, "environment": SERVERS}, "go together"),
-        ({"actor": {**SESSION, "task_prompt": ""}, "environment": SERVERS}, "at least 1 character"),
+        ({"actor": {**SESSION, "task_prompt": ""}, "environment": SERVERS}, "must not be empty"),
         ({"actor": SESSION}, r"set environment\.ui_env_urls"),
         ({"actor": SESSION, "environment": {**SERVERS, "suite": "clicks"}}, r"leave environment\.suite out"),
         ({"actor": SESSION, "environment": SERVERS, "training": {"demonstrations": 5}}, "has no oracle"),
