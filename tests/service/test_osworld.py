@@ -332,3 +332,28 @@ def test_the_command_serves_and_leaves_nothing(tmp_path: Path) -> None:
     alive = [pid for pid in pids.stdout.split() if Path(f"/proc/{pid}").exists()]
     assert pids.stdout.split()
     assert not alive
+
+
+def test_the_service_serves_machines_beside_itself(tmp_path: Path) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "operant",
+        "serve",
+        "--port",
+        "0",
+        "--osworld-desktops",
+        "1",
+        "--osworld-port",
+        "0",
+    ]
+    words += ["--desktops", "1", "--screen", "640x480", "--no-dashboard", "--data-dir", str(tmp_path)]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    try:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "machine 1 of 640x480" in line)
+        client = Client(int(line.partition("127.0.0.1:")[2].partition(":")[0]))
+        assert client.post("/execute", command="pwd").json()["output"] == "/home/user\n"
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)

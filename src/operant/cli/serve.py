@@ -55,6 +55,14 @@ def serve(
     desktops: Annotated[
         int | None, typer.Option(min=1, help="Sandboxed desktops to keep ready.", show_default="2")
     ] = None,
+    osworld_desktops: Annotated[
+        int | None,
+        typer.Option(min=0, help="More desktops, for clients of OSWorld: one port each.", show_default="0"),
+    ] = None,
+    osworld_port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port of the first of them.", show_default="5000"),
+    ] = None,
     data_dir: Annotated[
         Path | None, typer.Option(help="Where episodes and training runs go.", show_default=DATA_DIR)
     ] = None,
@@ -102,6 +110,8 @@ def serve(
         "agents": agents,
         "suite": suite,
         "desktops": desktops,
+        "osworld_desktops": osworld_desktops,
+        "osworld_port": osworld_port,
         "data_dir": data_dir,
         "results_dir": results_dir,
         "checkpoints_dir": checkpoints_dir,

@@ -72,6 +72,10 @@ class ServiceConfig(ProviderSettings):
 
     desktops: int = Field(2, ge=1, le=256)
     """Sandboxed desktops kept ready."""
+    osworld_desktops: int = Field(0, ge=0, le=256)
+    """More desktops, for clients of OSWorld: its guest protocol, one port each."""
+    osworld_port: int = Field(5000, ge=0, le=65535)
+    """Port of the first of them; 0 takes free ones, also for Chrome (9222) and VLC (8080)."""
     desktop: DesktopConfig = DesktopConfig(profile="full")
     """What each of them is like; full unless said otherwise."""
     session_ttl_s: float = Field(600.0, gt=0, le=86_400)

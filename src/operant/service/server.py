@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 
 import uvicorn
 from loguru import logger
@@ -44,5 +44,36 @@ def serve(config: ServiceConfig, runtime: Runtime | None = None) -> None:
         )
     )
     logger.info("Operant listens on http://{}:{} (API described at /docs)", shown, port)
-    with suppress(KeyboardInterrupt):  # raised by uvicorn once more, when everything is closed
+    with ExitStack() as stack:
+        if config.osworld_desktops:
+            stack.enter_context(_osworld_server(config))
+        stack.enter_context(
+            suppress(KeyboardInterrupt)
+        )  # raised by uvicorn once more, when everything is closed
         server.run(sockets=[listening])
+
+
+def _osworld_server(config: ServiceConfig) -> AbstractContextManager[object]:
+    from operant.service.desktops.app import CALLS_PER_S, LARGEST_BODY
+    from operant.service.desktops.osworld_machines import machine_config
+    from operant.service.desktops.osworld_server import OSWorldServer
+
+    free = config.osworld_port == 0
+    server = OSWorldServer(
+        config.osworld_desktops,
+        # Its clients upload documents, and call as fast as desktops answer.
+        config.model_copy(
+            update={
+                "port": config.osworld_port,
+                "max_body_bytes": LARGEST_BODY,
+                "requests_per_s": CALLS_PER_S,
+                "request_burst": int(CALLS_PER_S),
+            }
+        ),
+        machine_config(config.desktop),
+        chromium_port=0 if free else 9222,
+        vlc_port=0 if free else 8080,
+        idle_s=config.session_ttl_s,
+    )
+    server.announce(config.token)
+    return server
