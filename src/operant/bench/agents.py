@@ -30,7 +30,7 @@ from operant.tasks.task import Task
 from operant.testing.vendors import FaultPlan, OracleBehindApi, Rehearsal, VendorServer
 from operant.testing.vendors.faults import Fault
 from operant.testing.vendors.lineup import LINEUP, PlayedDialect
-from operant.types import Action, Difficulty, Observation, Outcome, Window
+from operant.types import Action, ActionMode, Difficulty, Observation, Outcome, Window
 
 __all__ = ["GOALS", "choose_dialects", "choose_tasks", "measure_agents", "play_dialect", "rehearse"]
 
@@ -54,7 +54,16 @@ TIMEOUT_S = 20.0  # of a turn: how long a stalled request is waited for
 MORE_STEPS = 20
 QUIET_TASKS = 3  # played one at a time, for the agent's own time
 #: What measurements must share to stand in one table.
-SHARED = ("commit", "tasks", "seed", "workers", "faults", "screen")
+#: Dialects with a tool for each function, beside the vendor's computer tool where it has one.
+CALLING = (
+    "anthropic_toolset",
+    "anthropic_20251124",
+    "openai",
+    "gemini",
+    "openai_function_tools",
+    "chat_function_tools",
+)
+SHARED = ("commit", "tasks", "seed", "workers", "faults", "screen", "actions")
 
 
 @dataclass
@@ -93,9 +102,11 @@ class _PatientOracle(OracleAgent):
     still_ms = STILL_MS
 
 
-def choose_tasks(per_difficulty: int, suite: str = SUITE, seed: int = 0) -> list[Task]:
-    """So many templates of each difficulty, spread evenly over the suite."""
-    every = load_suite(suite)
+def choose_tasks(
+    per_difficulty: int, suite: str = SUITE, seed: int = 0, actions: ActionMode = "gui"
+) -> list[Task]:
+    """So many templates of each difficulty, spread evenly over those of the suite that can be done with these actions."""
+    every = [one for one in load_suite(suite) if one.instance(seed).oracle_for(actions) is not None]
     chosen = []
     for difficulty in Difficulty:
         found = [one for one in every if one.difficulty is difficulty]
@@ -129,8 +140,9 @@ def measure_agents(
 
     ``out`` is written after each dialect; ``resume`` leaves out the dialects that it holds already.
     """
-    chosen, tasks = choose_dialects(dialects), choose_tasks(per_difficulty, suite, seed)
     desktop = desktop or DesktopConfig()
+    chosen = choose_dialects(dialects or (CALLING if desktop.actions != "gui" else ()))
+    tasks = choose_tasks(per_difficulty, suite, seed, desktop.actions)
     about: dict[str, Any] = {
         **provenance(),
         "tasks": [task.id for task in tasks],
@@ -138,6 +150,7 @@ def measure_agents(
         "workers": workers,
         "faults": {"share": FAULT_SHARE, "kinds": sorted(set(KINDS))} if faults else None,
         "screen": list(desktop.size),
+        "actions": desktop.actions,
     }
     told = _measured(out, about) if resume else {}
     left = [one for one in chosen if one.name not in told]
@@ -251,6 +264,10 @@ def play_dialect(
         "turns": sum(one.turns for one in results),
         "steps": sum(one.steps for one in results),
         "oracle_steps": sum(oracle[one.task].result.steps for one in results),
+        "calls": sum(one.calls for one in results),
+        "gui_actions": sum(one.gui_actions for one in results),
+        "input_tokens": sum(one.usage.input_tokens for one in results if one.usage),
+        "output_tokens": sum(one.usage.output_tokens for one in results if one.usage),
         "looks": sum(one.looks for one in results),
         "differences": dict(named.most_common()),
         "unexplained_steps": sum(abs(more) for more in odd.values()),

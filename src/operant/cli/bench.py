@@ -11,7 +11,7 @@ import typer
 from operant.cli.bench_clients import chat, mcp
 from operant.cli.bench_learning import ablations, ppo, vlm_learning
 from operant.cli.bench_output import Json, Out, deliver, plain_table, progress_on_stderr
-from operant.cli.desktop_flags import Screen
+from operant.cli.desktop_flags import Actions, Screen
 from operant.cli.output_flags import FileOption
 from operant.cli.task_flags import Suite
 
@@ -300,6 +300,7 @@ def agents(
     suite: Suite = "core,launch",
     dialect: Annotated[list[str] | None, typer.Option(help="Only this one; may be given again.")] = None,
     screen: Screen = None,
+    actions: Actions = None,
     num_workers: Annotated[int, typer.Option(min=1, help="Episodes at once.")] = 8,
     faults: Annotated[bool, typer.Option(help="Let the servers fail now and then, as vendors do.")] = True,
     seed: Annotated[int, typer.Option(help="Which instance of each template.")] = 0,
@@ -317,7 +318,9 @@ def agents(
             progress,
             per_difficulty=templates,
             suite=suite,
-            desktop=DesktopConfig.build(**({"size": screen} if screen else {})),
+            desktop=DesktopConfig.build(
+                **({"size": screen} if screen else {}), **({"actions": actions} if actions else {})
+            ),
             dialects=dialect or (),
             workers=num_workers,
             faults=faults,

@@ -105,10 +105,11 @@ class OracleMind(Mind):
     """Asks the task's oracle, which sees the desktop from inside, for each turn."""
 
     def __init__(self, desktop: Desktop, task: Task, rehearsal: Rehearsal | None = None) -> None:
-        if task.oracle is None:
+        oracle = task.oracle_for(task.actions_on(desktop))
+        if oracle is None:
             raise AgentError(f"{task.id} has no oracle", hint="tasks of a suite have one")
         self._desktop = desktop
-        self._oracle = task.oracle
+        self._oracle = oracle
         self._rehearsal = rehearsal
         self._last: Action | None = None
         self._clicked: Point | None = None
