@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from operant.apps import moves
 from operant.apps.base import App
 from operant.apps.moves import Goal, steps
 from operant.apps.view import View
@@ -46,7 +47,6 @@ MENU_INSET = 10  # pixels from the left edge of a memory button's menu
 STORED = re.compile(r"-?\d+\.\d{6}")
 WOBBLE = (6, 24)  # pixels that buttons move when a long number or a frame around one makes the window grow
 CALCULATED = "0123456789.+-*/()"  # signs that galculator.calculate takes
-ENTRIES = ("menu", "menu item", "radio menu item")
 
 
 @dataclass(frozen=True)
@@ -306,12 +306,7 @@ def add_up(numbers: Sequence[object], finish: Action | None = None) -> Callable[
 
 def through_menu(*names: str) -> Callable[[View], Action]:
     """Click the entry that leads on: the last of these that is there."""
-
-    def act(view: View) -> Action:
-        entries = {entry.name: entry for entry in view.widgets(app=NAME) if entry.role in ENTRIES}
-        return view.click(next((entries[name] for name in reversed(names) if name in entries), None))
-
-    return act
+    return moves.through_menu(NAME, *names)
 
 
 APP = Galculator()

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from operant.apps.base import App
+from operant.apps.moves import Goal, once
+from operant.types import Action
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
 
-__all__ = ["APP", "Gimp", "GimpState"]
+__all__ = ["APP", "Gimp", "GimpState", "dialog"]
 
 ENDING = " – GIMP"  # of the title of a window with a picture
 EMPTY = "GNU Image Manipulation Program"  # the title of one without
@@ -43,3 +45,11 @@ class Gimp(App):
 
 
 APP = Gimp()
+
+# Moves.
+
+
+def dialog(title: str, *keys: str) -> Goal:
+    """A dialog is open, by its keys. Accessibility of GTK 2 does not tell of the entries of menus."""
+    press = Action.key(*keys)
+    return Goal(lambda view: title in APP.state(view.desktop).dialogs, lambda view: once(view, press))

@@ -32,6 +32,7 @@ __all__ = [
     "says",
     "steps",
     "through",
+    "through_menu",
     "type_into",
     "unread",
     "window_gone",
@@ -40,6 +41,7 @@ __all__ = [
 
 Move = Callable[[View], Action | None]
 SELECT_ALL = Action.key("ctrl", "a")
+MENU_ENTRIES = ("menu", "menu item", "check menu item", "radio menu item")
 
 
 # Goals: what is brought about and stays.
@@ -206,6 +208,16 @@ def says(find: Callable[[View], Node | None], text: str) -> Callable[[View], boo
         return widget is not None and widget.text == text
 
     return holds
+
+
+def through_menu(app: str, *names: str) -> Callable[[View], Action]:
+    """Click the entry of an application's menus that leads on: the last of these that is shown."""
+
+    def act(view: View) -> Action:
+        entries = {entry.name: entry for entry in view.widgets(app=app) if entry.role in MENU_ENTRIES}
+        return view.click(next((entries[name] for name in reversed(names) if name in entries), None))
+
+    return act
 
 
 def window_there(title: str) -> Callable[[View], bool]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from operant.apps.base import App
+from operant.apps.moves import Goal, through_menu
+from operant.apps.view import View
+from operant.types import Action
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
 
-__all__ = ["APP", "Vlc", "VlcState"]
+__all__ = ["APP", "Vlc", "VlcState", "menu", "played"]
 
 TITLE = "VLC media player"
 
@@ -40,3 +44,15 @@ class Vlc(App):
 
 
 APP = Vlc()
+
+# Moves.
+
+
+def menu(*names: str, done: Callable[[View], bool]) -> Goal:
+    """Something that an entry of its menus brings about, such as Tools, Preferences."""
+    return Goal(done, through_menu(APP.accessible_name, *names))
+
+
+def played(name: str) -> Goal:
+    """A file of the playlist plays: go to the next one until it does."""
+    return Goal(lambda view: APP.state(view.desktop).playing == name, lambda view: Action.key("n"))

@@ -13,6 +13,7 @@ from operant.apps.view import HOME
 from operant.tasks.changes import Change, answered
 from operant.tasks.criteria import WindowTitle
 from operant.tasks.draw import Draw
+from operant.tasks.oracle import Oracle
 from operant.tasks.setup import Launch, SetupStep, WriteFile
 from operant.tasks.suites.core.files_changes import PARENTS
 from operant.tasks.template import Params, Template
@@ -258,6 +259,10 @@ class DeleteLabelled(PictureViewer):
         "Delete every picture of this folder on which the word {word} is written, and no other.",
         "Look at all pictures here. Delete those that say {word} and keep the rest.",
     )
+
+    def api_oracle(self, p: Params) -> Oracle | None:
+        """None: which pictures are meant is seen on the screen only, and calls show one after another no faster."""
+        return None
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         word, other = draw.words(2, "products")
