@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ HOME = "/home/user"
 PASSWORD = "osworld-public-evaluation"
 TIMEOUT_S = 120.0
 OUTPUT = 8 << 20
+LEAST_S = 3.0  # how long busy programs are waited for even where a pause is shorter
 STILL_S = 0.5  # a pause in a task file ends when the screen has been still for so long
 #: Chrome's profile where OSWorld's tasks look for it.
 CHROME_PROFILE = f"{HOME}/.config/google-chrome"
@@ -100,6 +102,8 @@ def argv_of(command: str | Sequence[str], shell: bool) -> list[str]:
         return argv_of(_without_flags(words[1:]), False)
     if name in CHROME_NAMES:
         return _chrome(*words[1:])
+    if name == "pkill":
+        words = ["chrom(e|ium)" if word in CHROME_NAMES else word for word in words]
     return [*STAND_INS.get(name, (words[0],)), *words[1:]]
 
 
@@ -151,8 +155,11 @@ def _perform(desktop: Desktop, action: Action) -> None:
 
 
 def pause(desktop: Desktop, seconds: float) -> None:
-    """Wait as long as a pause is for: until the screen is still."""
-    desktop.settle(1000 * min(max(seconds, 0.0), STILL_S))
+    """Wait as long as a pause is for: until the screen is still, and no program is busy with ending or saving."""
+    still_ms = 1000 * min(max(seconds, 0.0), STILL_S)
+    deadline = time.monotonic() + max(seconds, LEAST_S)
+    while not desktop.settle(still_ms).settled and time.monotonic() < deadline:
+        pass
 
 
 def run(desktop: Desktop, command: Any, shell: bool, timeout_s: float = TIMEOUT_S) -> RunResult:

@@ -31,10 +31,26 @@ UNTIL_TRIES = 40
 UNTIL_PAUSE_S = 0.3
 DRAWN_MS = 300
 FOLDERS = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos")
+VIDEO_TYPES = (
+    "mp4",
+    "x-matroska",
+    "webm",
+    "quicktime",
+    "mpeg",
+    "x-msvideo",
+    "avi",
+    "ogg",
+    "x-flv",
+    "x-ms-wmv",
+    "3gpp",
+)
 #: Settings that OSWorld's image comes with.
 HOME_FILES = {
     ".config/vlc/vlcrc": "[core]\nextraintf=http\n[lua]\nhttp-password=password\n[qt]\nqt-privacy-ask=0\n",
     ".config/google-chrome/First Run": "",
+    # There, videos open in a player of GNOME's; here, in the browser, so that a task may choose VLC.
+    ".config/mimeapps.list": "[Default Applications]\n"
+    + "".join(f"video/{kind}=chromium.desktop\n" for kind in VIDEO_TYPES),
 }
 #: What opens a file, by its suffix.
 OPENERS = {

@@ -8,22 +8,9 @@ from typing import Any
 
 from operant.tasks.osworld import guest
 from operant.tasks.osworld.getters.evidence import Evidence
+from operant.tasks.osworld.steps import VIDEO_TYPES
 
 __all__ = ["GETTERS"]
-
-VIDEO_TYPES = (
-    "mp4",
-    "x-matroska",
-    "webm",
-    "quicktime",
-    "mpeg",
-    "x-msvideo",
-    "avi",
-    "ogg",
-    "x-flv",
-    "x-ms-wmv",
-    "3gpp",
-)
 
 
 def _command_line(source: Mapping[str, Any], evidence: Evidence) -> str:
