@@ -37,6 +37,9 @@ class OneFormula(SpreadsheetTask):
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return put(p.cell, self.formula(p))
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("set_cell_value", cell=p.cell, value=self.formula(p))]
+
 
 class OfColumn(OneFormula):
     """A function of all numbers of one column, below it."""
@@ -208,6 +211,9 @@ class FilledColumn(SpreadsheetTask):
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.type(self.formula(p, 2)), ALL_CELLS]
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("fill_formula", range=p.area, formula=self.formula(p, 2))]
+
 
 class LineTotals(FilledColumn):
     id = "office/calc-line-totals-v1"
@@ -294,6 +300,13 @@ class Invoice(SpreadsheetTask):
     def keys(self, p: Params) -> Sequence[OracleStep]:
         lines = [*go_to(p.area), Action.type("=B2*C2"), ALL_CELLS]
         return [*put("D1", p.title), *lines, *put(p.cell, f"=SUM({p.area})")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [
+            self.call("set_cell_value", cell="D1", value=p.title),
+            self.call("fill_formula", range=p.area, formula="=B2*C2"),
+            self.call("set_cell_value", cell=p.cell, value=f"=SUM({p.area})"),
+        ]
 
 
 TEMPLATES: tuple[type[Template], ...] = (

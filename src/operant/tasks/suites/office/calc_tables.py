@@ -40,6 +40,9 @@ class CorrectPrice(SpreadsheetTask):
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return put(p.cell, str(p.price))
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("set_cell_value", cell=p.cell, value=p.price)]
+
 
 class AppendRow(SpreadsheetTask):
     id = "office/calc-append-row-v1"
@@ -59,6 +62,9 @@ class AppendRow(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(f"A{p.next}"), Action.type(f"{p.item}\t{p.price}\t{p.count}\n")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("set_range_values", range=f"A{p.next}", values=[[p.item, p.price, p.count]])]
 
 
 class DeleteRow(SpreadsheetTask):
@@ -80,6 +86,9 @@ class DeleteRow(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "-")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("delete_rows", row=p.row)]
 
 
 class InsertRow(SpreadsheetTask):
@@ -107,6 +116,13 @@ class InsertRow(SpreadsheetTask):
         typed = [*put(f"A{p.row}", p.new), *go_to(f"B{p.row}"), Action.type(f"{p.price}\t{p.count}\n")]
         return [*go_to(f"{p.row}:{p.row}"), Action.key("ctrl", "+"), *typed]
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        values = [[p.new, p.price, p.count]]
+        return [
+            self.call("insert_rows", row=p.row),
+            self.call("set_range_values", range=f"A{p.row}", values=values),
+        ]
+
 
 class ClearColumn(SpreadsheetTask):
     id = "office/calc-clear-column-v1"
@@ -126,6 +142,9 @@ class ClearColumn(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.key("delete")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("clear_range", range=p.area)]
 
 
 class CopyColumn(SpreadsheetTask):
@@ -151,6 +170,9 @@ class CopyColumn(SpreadsheetTask):
         copy, paste, quit = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("escape")
         return [*go_to(p.area), copy, *go_to("E1"), paste, quit]
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("copy_range", source=p.area, target="E1")]
+
 
 class Styled(SpreadsheetTask):
     """Cells look different, and hold what they held."""
@@ -161,6 +183,9 @@ class Styled(SpreadsheetTask):
 
     def changed(self, sheet: Sheet, p: Params) -> Sheet:
         return sheet.styled(p.cells, **self.look)
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("format_range", range=f"{p.cells[0]}:{p.cells[-1]}", **self.look)]
 
 
 class BoldHeader(Styled):
@@ -212,6 +237,9 @@ class PercentFormat(Styled):
 
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*go_to(p.area), Action.key("ctrl", "shift", "5")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("set_number_format", range=p.area, format="percent")]
 
 
 class CenterItems(Styled):

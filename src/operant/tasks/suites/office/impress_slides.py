@@ -82,5 +82,8 @@ class ChangeTitle(SlideTask):
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [*self.there(p), *EDIT_TITLE, Action.type(p.new), LEAVE, LEAVE]
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("set_title", slide=p.number, text=p.new)]
+
 
 TEMPLATES: tuple[type[Template], ...] = (ChangeTitle,)

@@ -1,14 +1,14 @@
 """What the tasks of office applications share: a document that is open, what it says afterwards, and the oracle.
 
-The oracle is a script of keys. A document tells too little of itself while it is edited for an oracle that decides by
-what it sees (where the cursor is, what was changed and not saved).
+Each task has two oracles, one of keys and one of calls. Both are scripts. A document tells too little of itself while
+it is edited for an oracle that decides by what it sees (where the cursor is, what was changed and not saved).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from operant.tasks.criteria import AllOf, Criterion
 from operant.tasks.draw import Draw
@@ -45,6 +45,14 @@ class OfficeTask(Template):
     def keys(self, p: Params) -> Sequence[OracleStep]:
         """How it is done with the keyboard, up to the saving."""
 
+    @abstractmethod
+    def calls(self, p: Params) -> Sequence[Action]:
+        """How it is done by calls, up to the saving."""
+
+    def call(self, function: str, **arguments: Any) -> Action:
+        """A call of a function of the task's application."""
+        return Action.call(f"{self.apps[0].removeprefix('libreoffice-')}.{function}", arguments)
+
     def others(self, p: Params) -> Mapping[str, Document]:
         """Documents that lie around and must stay as they are."""
         return {}
@@ -60,6 +68,9 @@ class OfficeTask(Template):
 
     def oracle(self, p: Params) -> Oracle | None:
         return _script([*self.keys(p), SAVE, until(self.success(p))])
+
+    def api_oracle(self, p: Params) -> Oracle | None:
+        return _script([*self.calls(p), self.call("save")])
 
 
 def _script(steps: Iterable[OracleStep]) -> Script:

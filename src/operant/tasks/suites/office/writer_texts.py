@@ -81,6 +81,9 @@ class AppendParagraph(TextTask):
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [Action.key("ctrl", "end"), Action.key("enter"), Action.type(p.sentence)]
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("insert_paragraph", text=p.sentence)]
+
 
 class AddTitle(TextTask):
     id = "office/writer-add-title-v1"
@@ -101,6 +104,9 @@ class AddTitle(TextTask):
         top = Action.key("ctrl", "home")
         return [top, Action.type(p.title), Action.key("enter"), Action.key("up"), Action.key("ctrl", "1")]
 
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("insert_paragraph", text=p.title, before=1, style="Heading 1")]
+
 
 class MakeList(TextTask):
     """All paragraphs become a list."""
@@ -115,6 +121,9 @@ class MakeList(TextTask):
 
     def keys(self, p: Params) -> Sequence[OracleStep]:
         return [Action.key("ctrl", "a"), Action.key(*self.shortcut)]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("set_list", kind=f"{self.listed}s", paragraphs=list(range(1, len(p.lines) + 1)))]
 
 
 class BulletList(MakeList):
