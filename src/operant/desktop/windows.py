@@ -89,7 +89,10 @@ def window_pid(display: Display, window: int) -> int | None:
 
 
 def place_window(display: Display, window: int, x: int, y: int, width: int, height: int) -> None:
-    """Ask the window manager to put a window's client area there."""
+    """Ask the window manager to put a window's client area there; one that was maximized is so no longer."""
+    remove = 0
+    maximized = [display.atom(f"_NET_WM_STATE_MAXIMIZED_{side}") for side in ("VERT", "HORZ")]
+    _ask(display, window, "_NET_WM_STATE", [remove, *maximized, PAGER, 0])
     static_gravity, all_four = 10, 0b1111
     flags = static_gravity | all_four << 8 | PAGER << 12
     _ask(display, window, "_NET_MOVERESIZE_WINDOW", [flags, x, y, width, height])

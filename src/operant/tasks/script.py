@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from operant.apps.view import View
     from operant.desktop.protocol import Desktop
 
-__all__ = ["Script", "parse_script"]
+__all__ = ["Script", "ScriptStep", "WidgetSelector", "parse_script"]
 
 MAX_STEPS = 500
 

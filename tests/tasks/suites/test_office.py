@@ -24,11 +24,11 @@ from operant.tasks.task import Task
 from operant.tasks.template import Params, Template
 from operant.tasks.words import HELDOUT
 from operant.testing.fake_desktop import FakeDesktop
-from operant.types import Difficulty
+from operant.types import ActionMode, Difficulty
 
 OFFICE = load_suite("office")
 #: One of each application and of each kind of way; `operant tasks check --suite office` plays all of them.
-PLAYED = ("calc-invoice", "writer-append", "impress-title")
+PLAYED = ("calc-invoice", "writer-replace", "impress-title")
 
 
 def template(name: str) -> OfficeTask:
@@ -197,12 +197,49 @@ def desktop() -> Iterator[SandboxDesktop]:
         yield desktop
 
 
+@pytest.mark.parametrize(
+    ("name", "cheats"),
+    [
+        ("writer-bold-word", [{"bold": True, "italic": True}, {"underline": True}, {}]),
+        ("writer-italic", [{"bold": True}, {}]),
+    ],
+)
+def test_another_look_than_the_wanted_one_is_refused(name: str, cheats: list[dict[str, bool]]) -> None:
+    task, p, file = instance(name)
+    before = template(name).before(p)
+    assert isinstance(before, TextDocument)
+    for look in cheats:
+        cheat = before.with_paragraph(p.number - 1, before.paragraphs[p.number - 1].styled(p.word, **look))
+        assert not judged(task, {file: cheat}), look
+
+
+def test_a_heading_of_another_level_or_only_its_look_is_refused() -> None:
+    task, p, file = instance("writer-heading")
+    before = template("writer-heading").before(p)
+    assert isinstance(before, TextDocument)
+    line = before.paragraphs[p.number - 1]
+    other = line.changed(style=f"Heading {p.level % 3 + 1}")
+    for cheat in (other, line.styled(p.line, bold=True), line.changed(style="Title")):
+        assert not judged(task, {file: before.with_paragraph(p.number - 1, cheat)})
+
+
+@pytest.mark.parametrize("template", OFFICE, ids=lambda template: template.id)
+def test_it_is_shown_with_the_keyboard_and_by_calls(template: Template) -> None:
+    task = template.instance(0)
+    assert task.oracle is not None
+    assert task.api_oracle is not None or task.gui_only
+
+
 @pytest.mark.x11
 @pytest.mark.slow
+@pytest.mark.parametrize("actions", ["gui", "api"])
 @pytest.mark.parametrize("name", PLAYED)
-def test_the_oracle_solves_it_and_it_is_not_solved_before(name: str, desktop: SandboxDesktop) -> None:
+def test_the_oracle_solves_it_and_it_is_not_solved_before(
+    name: str, actions: ActionMode, desktop: SandboxDesktop
+) -> None:
     task = template(name).instance(11, "heldout")
     desktop.reset()
+    desktop.actions = actions
     environment = TaskEnvironment(desktop, with_windows=False)
     environment.begin(task)
     assert not environment.verify(), "the criteria hold before anything was done"
@@ -210,4 +247,5 @@ def test_the_oracle_solves_it_and_it_is_not_solved_before(name: str, desktop: Sa
     assert result.success, (
         f"{task.instruction}: {result.outcome.value}, {result.active_steps} active steps: {result.why}"
     )
-    assert Difficulty.of_steps(result.active_steps) is task.difficulty
+    if actions == "gui":
+        assert Difficulty.of_steps(result.active_steps) is task.difficulty

@@ -9,6 +9,7 @@ from operant.apps.base import App
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
+    from operant.types import Window
 
 __all__ = ["OfficeApp", "OfficeState"]
 
@@ -35,11 +36,18 @@ class OfficeApp(App):
 
     def state(self, desktop: Desktop) -> OfficeState:
         windows = desktop.windows()
-        ending = f" - {self.product}"
-        documents = [
-            window.title.removesuffix(ending)
-            for window in windows
-            if window.wm_class.lower() == self.wm_class and window.title.endswith(ending)
-        ]
+        documents = [name for window in windows if (name := self._document(window)) is not None]
         dialogs = [window.title for window in windows if window.wm_class.lower() == DIALOG_CLASS]
         return OfficeState(tuple(documents), dialogs[-1] if dialogs else None)
+
+    def window_of(self, desktop: Desktop, document: str) -> Window | None:
+        """The window that shows a document of that name, the topmost of several."""
+        shown = [one for one in desktop.windows() if self._document(one) == document]
+        return shown[-1] if shown else None
+
+    def _document(self, window: Window) -> str | None:
+        """The name of the document that a window shows; None if it is not of this application."""
+        ending = f" - {self.product}"
+        if window.wm_class.lower() != self.wm_class or not window.title.endswith(ending):
+            return None
+        return window.title.removesuffix(ending)

@@ -20,7 +20,7 @@ from operant.tasks.office.presentation import Presentation
 from operant.tasks.office.text_document import TextDocument
 from operant.tasks.office.workbook import Workbook
 from operant.tasks.setup import Launch, SetupStep
-from operant.types import Action
+from operant.types import Action, Window
 
 __all__ = ["Document", "OfficeFile", "OpenOfficeFile", "WriteOfficeFile"]
 
@@ -80,13 +80,24 @@ class OpenOfficeFile(SetupStep):
         if not isinstance(app, OfficeApp):
             raise TaskError(f"{self.app} is no office application")
         deadline = time.monotonic() + self.timeout_s
-        Launch(command=app.argv(self.path), place=self.place, timeout_s=self.timeout_s).apply(desktop)
-        name = self.path.rpartition("/")[2]
-        while name not in app.state(desktop).documents:
+        Launch(command=app.argv(self.path), timeout_s=self.timeout_s).apply(desktop)
+        while True:
+            window = app.window_of(desktop, self.path.rpartition("/")[2])
+            if window is not None:
+                if self.place is None or _is_at(window, self.place):
+                    break
+                # It sizes its window itself while it loads, so the place is asked for until it stays.
+                desktop.place_window(window, *self.place)
             if time.monotonic() > deadline:
-                raise SetupFailed(f"{self.app} did not show {self.path} within {self.timeout_s:g} s")
+                raise SetupFailed(
+                    f"{self.app} did not show {self.path} in its place within {self.timeout_s:g} s"
+                )
             desktop.perform(Action.wait(0.05))
         desktop.settle(STILL_MS)
+
+
+def _is_at(window: Window, place: tuple[int, int, int, int]) -> bool:
+    return (window.x, window.y, window.width, window.height) == place
 
 
 @contextmanager

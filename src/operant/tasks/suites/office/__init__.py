@@ -1,17 +1,17 @@
 """The suite office: documents that are edited and saved in LibreOffice.
 
-Every module lists its templates in ``TEMPLATES``; ``office_task`` and ``spreadsheet`` hold what they share.
+Every module lists its templates in ``TEMPLATES``; ``office_task``, ``letter`` and ``spreadsheet`` hold what they share.
 """
 
 from __future__ import annotations
 
-from operant.tasks.suites.office import calc_formulas, calc_tables, impress_slides, writer_texts
+from operant.tasks.suites.office import calc_formulas, calc_tables, impress_slides, writer_looks, writer_texts
 from operant.tasks.template import Template
 
 __all__ = ["TEMPLATES"]
 
 TEMPLATES: list[Template] = [
     template()
-    for module in (calc_formulas, calc_tables, impress_slides, writer_texts)
+    for module in (calc_formulas, calc_tables, impress_slides, writer_looks, writer_texts)
     for template in module.TEMPLATES
 ]

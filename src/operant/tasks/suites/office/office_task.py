@@ -10,16 +10,16 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.tasks.criteria import AllOf, Criterion
+from operant.tasks.criteria import Accessible, AllOf, Criterion, WindowAbsent, WindowTitle
 from operant.tasks.draw import Draw
 from operant.tasks.office.office_file import Document, OfficeFile, OpenOfficeFile, WriteOfficeFile
 from operant.tasks.oracle import Oracle
-from operant.tasks.script import Script, ScriptStep
+from operant.tasks.script import Script, ScriptStep, WidgetSelector
 from operant.tasks.setup import SetupStep
 from operant.tasks.template import Params, Template
 from operant.types import Action
 
-__all__ = ["SAVE", "OfficeTask", "OracleStep", "file_names", "until"]
+__all__ = ["SAVE", "OfficeTask", "OracleStep", "field_of", "file_names", "replace_all", "until", "vanishes"]
 
 #: One step of an oracle.
 OracleStep = Action | ScriptStep
@@ -80,6 +80,27 @@ def _script(steps: Iterable[OracleStep]) -> Script:
 def until(criterion: Criterion) -> ScriptStep:
     """Wait for it."""
     return ScriptStep(MOMENT, until=criterion)
+
+
+def field_of(window: str, text: str = "") -> ScriptStep:
+    """Wait for a field of a window that takes what is typed, and that says this."""
+    field = Accessible(app="soffice", role="text", state="focused", text=text, window=window)
+    return until(AllOf(of=(WindowTitle(title=window, focused=True), field)))
+
+
+def vanishes(title: str) -> ScriptStep:
+    """Wait until a dialog is closed."""
+    return until(WindowAbsent(title=title))
+
+
+def replace_all(text: str, new: str) -> list[OracleStep]:
+    """Replace a text everywhere in a document, by the dialog that Writer and Impress share."""
+    dialog = "Find and Replace"
+    find = [field_of(dialog), Action.type(text), field_of(dialog, text)]
+    replace = [Action.key("alt", "p"), field_of(dialog), Action.type(new), field_of(dialog, new)]
+    # A button that is pressed by its letter works later than the key that follows, so it is clicked.
+    press = ScriptStep(WidgetSelector(role="push button", name="Replace All"))
+    return [Action.key("ctrl", "h"), *find, *replace, press, Action.key("escape"), vanishes(dialog)]
 
 
 def file_names(draw: Draw, count: int, extension: str) -> list[str]:
