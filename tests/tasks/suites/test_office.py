@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
+from operant.actions.keys import canonical_key
 from operant.agents.registry import make_agent
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
@@ -18,13 +19,14 @@ from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.office.office_file import Document
 from operant.tasks.office.text_document import Paragraph, TextDocument
 from operant.tasks.office.workbook import Workbook
+from operant.tasks.script import Script
 from operant.tasks.suites import load_suite
 from operant.tasks.suites.office.office_task import OfficeTask
 from operant.tasks.task import Task
 from operant.tasks.template import Params, Template
 from operant.tasks.words import HELDOUT
 from operant.testing.fake_desktop import FakeDesktop
-from operant.types import ActionMode, Difficulty
+from operant.types import Action, ActionMode, Difficulty
 
 OFFICE = load_suite("office")
 #: One of each application and of each kind of way; `operant tasks check --suite office` plays all of them.
@@ -226,8 +228,10 @@ def test_a_heading_of_another_level_or_only_its_look_is_refused() -> None:
 @pytest.mark.parametrize("template", OFFICE, ids=lambda template: template.id)
 def test_it_is_shown_with_the_keyboard_and_by_calls(template: Template) -> None:
     task = template.instance(0)
-    assert task.oracle is not None
+    assert isinstance(task.oracle, Script)
     assert task.api_oracle is not None or task.gui_only
+    pressed = {key for step in task.oracle.steps if isinstance(step.does, Action) for key in step.does.keys}
+    assert {canonical_key(key) for key in pressed} == pressed
 
 
 @pytest.mark.x11

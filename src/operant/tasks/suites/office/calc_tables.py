@@ -167,7 +167,7 @@ class CopyColumn(SpreadsheetTask):
 
     def keys(self, p: Params) -> Sequence[OracleStep]:
         # Escape ends the marching border of what was copied.
-        copy, paste, quit = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("escape")
+        copy, paste, quit = Action.key("ctrl", "c"), Action.key("ctrl", "v"), Action.key("esc")
         return [*go_to(p.area), copy, *go_to("E1"), paste, quit]
 
     def calls(self, p: Params) -> Sequence[Action]:

@@ -17,7 +17,7 @@ WINDOW = (1080, 680)
 NEXT_SLIDE = Action.key("pagedown")
 #: Selects the title of the slide and begins to edit it.
 EDIT_TITLE = (Action.key("tab"), Action.key("f2"), Action.key("ctrl", "a"))
-LEAVE = Action.key("escape")
+LEAVE = Action.key("esc")
 
 
 class SlideTask(OfficeTask):

@@ -20,7 +20,7 @@ LINE = (Action.key("home"), Action.key("shift", "end"))
 
 def find(text: str, file: str) -> list[OracleStep]:
     """Select a text of a file by the bar for finding."""
-    return [Action.key("ctrl", "f"), field_of(file), Action.type(f"{text}\n"), Action.key("escape")]
+    return [Action.key("ctrl", "f"), field_of(file), Action.type(f"{text}\n"), Action.key("esc")]
 
 
 class TextTask(OfficeTask):

@@ -96,11 +96,16 @@ def vanishes(title: str) -> ScriptStep:
 def replace_all(text: str, new: str) -> list[OracleStep]:
     """Replace a text everywhere in a document, by the dialog that Writer and Impress share."""
     dialog = "Find and Replace"
-    find = [field_of(dialog), Action.type(text), field_of(dialog, text)]
-    replace = [Action.key("alt", "p"), field_of(dialog), Action.type(new), field_of(dialog, new)]
+    find: list[OracleStep] = [field_of(dialog), Action.type(text), field_of(dialog, text)]
+    replace: list[OracleStep] = [
+        Action.key("alt", "p"),
+        field_of(dialog),
+        Action.type(new),
+        field_of(dialog, new),
+    ]
     # A button that is pressed by its letter works later than the key that follows, so it is clicked.
     press = ScriptStep(WidgetSelector(role="push button", name="Replace All"))
-    return [Action.key("ctrl", "h"), *find, *replace, press, Action.key("escape"), vanishes(dialog)]
+    return [Action.key("ctrl", "h"), *find, *replace, press, Action.key("esc"), vanishes(dialog)]
 
 
 def file_names(draw: Draw, count: int, extension: str) -> list[str]:
