@@ -17,6 +17,7 @@ from operant.envs.task_environment import TaskEnvironment
 from operant.rollout.loop import run_episode
 from operant.tasks.criteria.base import Verdict, World
 from operant.tasks.office.office_file import Document
+from operant.tasks.office.presentation import Presentation
 from operant.tasks.office.text_document import Paragraph, TextDocument
 from operant.tasks.office.workbook import Workbook
 from operant.tasks.script import Script
@@ -81,8 +82,8 @@ def instance(name: str, seed: int = 3) -> tuple[Task, Params, str]:
 
 
 def test_it_is_as_mixed_as_it_claims() -> None:
-    assert len(OFFICE) >= 20
-    assert sum(one.unseen for one in OFFICE) >= 5
+    assert len(OFFICE) >= 40
+    assert sum(one.unseen for one in OFFICE) >= 8
     assert {app for one in OFFICE for app in one.apps} >= {
         "libreoffice-calc",
         "libreoffice-impress",
@@ -223,6 +224,24 @@ def test_a_heading_of_another_level_or_only_its_look_is_refused() -> None:
     other = line.changed(style=f"Heading {p.level % 3 + 1}")
     for cheat in (other, line.styled(p.line, bold=True), line.changed(style="Title")):
         assert not judged(task, {file: before.with_paragraph(p.number - 1, cheat)})
+
+
+def test_slides_that_differ_elsewhere_are_refused() -> None:
+    task, p, file = instance("impress-add-point")
+    wanted = template("impress-add-point").after(p)
+    assert isinstance(wanted, Presentation)
+    at = p.number - 1
+    slide = wanted.slides[at]
+    for cheat in (
+        slide.changed(lines=(p.point, *slide.lines[:-1])),
+        slide.changed(title=p.point),
+        slide.changed(bold_title=True),
+        slide.changed(notes=p.point),
+    ):
+        slides = [*wanted.slides[:at], cheat, *wanted.slides[at + 1 :]]
+        assert not judged(task, {file: Presentation.of(*slides)})
+    assert not judged(task, {file: Presentation.of(*wanted.slides, slide)})
+    assert not judged(task, {file: wanted, p.other: wanted})
 
 
 @pytest.mark.parametrize("template", OFFICE, ids=lambda template: template.id)

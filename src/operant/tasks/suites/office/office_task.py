@@ -19,7 +19,17 @@ from operant.tasks.setup import SetupStep
 from operant.tasks.template import Params, Template
 from operant.types import Action
 
-__all__ = ["SAVE", "OfficeTask", "OracleStep", "field_of", "file_names", "replace_all", "until", "vanishes"]
+__all__ = [
+    "SAVE",
+    "OfficeTask",
+    "OracleStep",
+    "field_of",
+    "file_names",
+    "menu",
+    "replace_all",
+    "until",
+    "vanishes",
+]
 
 #: One step of an oracle.
 OracleStep = Action | ScriptStep
@@ -91,6 +101,14 @@ def field_of(window: str, text: str = "") -> ScriptStep:
 def vanishes(title: str) -> ScriptStep:
     """Wait until a dialog is closed."""
     return until(WindowAbsent(title=title))
+
+
+def menu(name: str, item: str) -> list[OracleStep]:
+    """Choose an item of a menu with the pointer."""
+    return [
+        ScriptStep(WidgetSelector(role="menu", name=name)),
+        ScriptStep(WidgetSelector(role="menu item", name=item)),
+    ]
 
 
 def replace_all(text: str, new: str) -> list[OracleStep]:

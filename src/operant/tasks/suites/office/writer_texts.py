@@ -146,7 +146,7 @@ class MoveParagraph(TextTask):
         ]
 
 
-class ReplaceAll(TextTask):
+class ReplaceInLetter(TextTask):
     id = "office/writer-replace-v1"
     skill = "dialog"
     family = "texts"
@@ -179,5 +179,5 @@ TEMPLATES: tuple[type[Template], ...] = (
     DeleteParagraph,
     RewriteParagraph,
     MoveParagraph,
-    ReplaceAll,
+    ReplaceInLetter,
 )
