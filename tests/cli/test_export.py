@@ -44,7 +44,7 @@ def test_the_agent_alone(
     [
         ("absent.pt", "agent.pt", 2, "there is no checkpoint"),
         ("noise.pt", "agent.pt", 1, "is not a checkpoint"),
-        ("final_model.pt", "noise.pt/agent.pt", 1, "can't be written"),
+        ("final_model.pt", "noise.pt/agent.pt", 2, "can't be written"),
     ],
 )
 def test_mistakes(

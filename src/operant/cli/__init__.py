@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from operant.atomic_files import is_full_disk
 from operant.errors import OperantError, is_bad_usage
 
 __all__ = ["main"]
@@ -44,6 +43,8 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.exit(_told(missing))
     except OSError as error:
         if error.filename is None:
+            from operant.atomic_files import is_full_disk
+
             if not is_full_disk(error):
                 raise
             _give_up_on_stdout()

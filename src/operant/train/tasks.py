@@ -41,7 +41,10 @@ def _named(suite: str, ids: Sequence[str], only: str = "") -> list[Template]:
     for name in ids:
         if name in hidden:
             raise TaskError(f"{name} is kept unseen: it is never trained on", hint="choose another task")
-    return select([template for template in every if not template.unseen], ids, suite, only=only)
+    visible = [template for template in every if not template.unseen]
+    if not only:
+        return select(visible, ids, suite)
+    return [template for template in select(every, ids, suite, only=only) if not template.unseen]
 
 
 def starting_stage(config: TrainConfig) -> Difficulty | None:
