@@ -101,6 +101,10 @@ def test_a_healthy_machine_can_run_desktops() -> None:
     assert can_run(checks)
     assert {check.name for check in checks if check.status is not CheckStatus.OK} == {
         "live screen",
+        "kvm",
+        "docker",
+        "vmrun",
+        "aws credentials",
         "gpu",
         "extra vlm",
         "extra remote",
@@ -307,6 +311,22 @@ def test_an_extra_is_there_when_all_of_its_packages_are() -> None:
     assert look(machine, "extra vlm").status is CheckStatus.MISSING  # it holds the extra remote
     machine.packages["httpx"] = "0.28"
     assert look(machine, "extra vlm").status is CheckStatus.OK
+
+
+def test_places_for_desktops_beside_the_sandbox_are_looked_for() -> None:
+    machine = Invented(
+        programs={*PROGRAMS, "docker", "vmrun"},
+        paths={"/dev/shm", "/tmp", "/dev/kvm", "/home/u/.aws/credentials", "/usr/libexec/at-spi2-registryd"},
+        variables={"HOME": "/home/u"},
+        answers={"docker": CommandResult(0, "20.10.24")},
+    )
+    found = {name: look(machine, name) for name in ("kvm", "docker", "vmrun", "aws credentials")}
+    assert {check.status for check in found.values()} == {CheckStatus.OK}
+    assert found["docker"].detail == "an engine answers: 20.10.24"
+    machine.answers |= {"docker": CommandResult(1, "Cannot connect"), "test": CommandResult(1, "")}
+    assert look(machine, "docker").detail == "no engine answers: Cannot connect"
+    assert look(machine, "kvm").status is CheckStatus.WARN
+    assert not any(look(machine, name).required for name in found)
 
 
 def test_a_wheel_is_told_from_a_checkout() -> None:

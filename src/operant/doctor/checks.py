@@ -12,6 +12,7 @@ from operant.doctor.check import Check, CheckStatus
 from operant.doctor.fixes import as_root, install_package
 from operant.doctor.machine import Machine
 from operant.doctor.packages import check_packages
+from operant.doctor.places import check_places
 
 __all__ = ["can_run", "examine"]
 
@@ -27,7 +28,7 @@ def examine(machine: Machine) -> list[Check]:
         checks += [_desktop_python(machine), _namespaces(machine)]
         checks += [_shared_memory(machine), _temporary(machine), _open_files(machine)]
         checks += _applications(machine)
-        checks += [_display(machine)]
+        checks += [_display(machine), *check_places(machine)]
     checks += check_packages(machine)
     return checks
 

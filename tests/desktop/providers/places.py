@@ -220,7 +220,7 @@ def aws(directory: Path) -> Iterator[Place]:
             yield AwsPlace(provider, server)
 
 
-# Virtual machines: VMware by a recorded vmrun, QEMU by itself with a tiny guest. Both pass calls on to a server of ours.
+# Virtual machines: VMware by a stand-in for vmrun, QEMU by itself with a tiny guest. Both pass calls on to a server of ours.
 
 
 class VmwarePlace(AwsPlace):
@@ -256,7 +256,7 @@ def vmware(directory: Path, **more: Any) -> Iterator[Place]:
         patch.setenv("VMRUN_STATE", str(state))
         settings = {
             "path": str(machine),
-            "vmrun": str(Path(__file__).with_name("recorded_vmrun.py")),
+            "vmrun": str(Path(__file__).with_name("vmrun_stand_in.py")),
             "protocol": "operant",
             "port": server.port,
             "revert": True,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Stands in for VMware's vmrun: answers as the real one does, and keeps the state of one machine in a JSON file.
 
-Words and codes are those of vmrun 1.17: a first line that counts, "Error: ..." on stdout with code 255.
+Written from what VMware documents: a first line that counts, "Error: ..." on stdout with code 255. It was never compared
+with a real vmrun.
 """
 
 import json
