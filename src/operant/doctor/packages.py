@@ -26,6 +26,7 @@ _PURPOSES = {
     "mcp": "operant mcp",
     "cluster": "training on Ray",
     "office": "documents of the suite office",
+    "osworld": "metrics of OSWorld's tasks",
     "docker": "desktops in containers",
     "aws": "desktops on machines of AWS",
 }

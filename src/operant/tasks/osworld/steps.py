@@ -27,6 +27,7 @@ __all__ = ["STEPS", "GuestStep", "PrepareHome", "outputs_of", "setup_of"]
 
 WINDOW_S = 60.0
 LAUNCH_S = 20.0
+ENDERS = ("pkill", "killall", "kill")
 UNTIL_TRIES = 40
 UNTIL_PAUSE_S = 0.3
 DRAWN_MS = 300
@@ -44,9 +45,9 @@ VIDEO_TYPES = (
     "x-ms-wmv",
     "3gpp",
 )
-#: Settings that OSWorld's image comes with.
+#: Settings that OSWorld's image comes with: lines at the end of each file, which desktops may have already.
 HOME_FILES = {
-    ".config/vlc/vlcrc": "[core]\nextraintf=http\n[lua]\nhttp-password=password\n[qt]\nqt-privacy-ask=0\n",
+    ".config/vlc/vlcrc": "qt-privacy-ask=0\nextraintf=http\nhttp-password=password\n",
     ".config/google-chrome/First Run": "",
     # There, videos open in a player of GNOME's; here, in the browser, so that a task may choose VLC.
     ".config/mimeapps.list": "[Default Applications]\n"
@@ -95,8 +96,8 @@ class PrepareHome(SetupStep):
         _outputs[desktop] = {}
         desktop.run(["mkdir", "-p", *(f"{guest.HOME}/{name}" for name in FOLDERS)])
         for path, text in HOME_FILES.items():
-            if not desktop.files.exists(path):
-                desktop.files.write(path, text)
+            before = desktop.files.read_text(path) if desktop.files.exists(path) else ""
+            desktop.files.write(path, f"{before.rstrip()}\n{text}".lstrip())
 
 
 class GuestStep(SetupStep):
@@ -175,6 +176,10 @@ def _guest_path(path: str) -> str:
 def _launch(step: GuestStep, desktop: Desktop) -> None:
     before = {(window.id, window.pid) for window in desktop.windows()}  # the display gives ids out again
     command, shell = step.parameters["command"], _flag(step, "shell")
+    if not shell and str(as_list(command)[0]).split()[0] in ENDERS:  # or it would end what is launched next
+        _run(step, desktop)
+        guest.pause(desktop, guest.STILL_S)
+        return
     shown = guest.start(desktop, command, shell)
     if shown is None:
         return
