@@ -376,3 +376,29 @@ def test_a_libreoffice_that_died_is_told_and_started_again(office: SandboxDeskto
     with pytest.raises(CallFailed, match="LibreOffice is not running"):
         call("calc.get_cell", cell="A1")
     assert call("calc.new_document") == "opened Untitled 1"
+
+
+def test_a_large_result_a_silent_and_a_dead_libreoffice_are_said_and_the_next_call_works(
+    office: SandboxDesktop, call: Call
+) -> None:
+    book = Workbook()
+    page = book.active
+    assert page is not None
+    for _ in range(300):
+        page.append(["x" * 20_000] * 18)
+    saved = io.BytesIO()
+    book.save(saved)
+    office.files.write("large.xlsx", saved.getvalue())
+    call("calc.open_document", path="large.xlsx")
+    with pytest.raises(CallFailed, match="the result has 108022200 bytes"):
+        call("calc.get_range", range="A1:R300")
+    pid = next(one.pid for one in office.processes() if one.name.startswith("soffice.bin"))
+    call("terminal.run", command=f"kill -STOP {pid}")
+    begun = time.monotonic()
+    with pytest.raises(CallFailed, match="LibreOffice does not answer"):
+        call("calc.get_cell", cell="A1")
+    assert time.monotonic() - begun < 5  # 2 s, and what a busy machine adds
+    call("terminal.run", command=f"kill -KILL {pid}")
+    with pytest.raises(CallFailed, match="LibreOffice is not running"):
+        call("calc.get_cell", cell="A1")
+    assert call("calc.open_document", path="large.xlsx") == "opened ~/large.xlsx"
