@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import yaml
 from dotenv import dotenv_values
@@ -25,6 +25,9 @@ from pydantic_settings import (
 
 from operant.config.base import Config, config_error
 from operant.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # in typing from Python 3.11 on
 
 __all__ = ["LEVELS", "PREFIX", "Settings", "check_level", "read_environment", "read_yaml"]
 

@@ -157,7 +157,6 @@ class AwsProvider(MachineProvider[AwsSettings]):
         self._ec2: Any = None
         self._ec2_lock = threading.Lock()
         self._numbers = 0
-        self._over = threading.Event()
 
     def check(self, config: DesktopConfig) -> None:
         """Credentials work, the AMI exists, the spending limit allows a minute of one instance."""
