@@ -27,6 +27,7 @@ __all__ = ["STEPS", "GuestStep", "PrepareHome", "outputs_of", "setup_of"]
 
 WINDOW_S = 60.0
 LAUNCH_S = 20.0
+SPLASH = "GIMP Startup"  # goes away by itself
 ENDERS = ("pkill", "killall", "kill")
 UNTIL_TRIES = 40
 UNTIL_PAUSE_S = 0.3
@@ -183,7 +184,12 @@ def _launch(step: GuestStep, desktop: Desktop) -> None:
     shown = guest.start(desktop, command, shell)
     if shown is None:
         return
-    if _wait_for(desktop, lambda window: (window.id, window.pid) not in before, LAUNCH_S) is None:
+    if (
+        _wait_for(
+            desktop, lambda window: (window.id, window.pid) not in before and window.title != SPLASH, LAUNCH_S
+        )
+        is None
+    ):
         logger.warning("{}: {} showed no window", step.where, shown)
     desktop.settle(DRAWN_MS)
 
