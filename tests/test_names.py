@@ -20,6 +20,8 @@ PERSONS = re.compile(r"\b(whoever|somebody|nobody)\b", re.IGNORECASE)
 UNIX_USER = re.compile(r"\bnobody = |=nobody\b|\bnobody is None\b|NOBODY")
 #: An instruction of a task, whose words must stay.
 INSTRUCTION = "Somebody wrote {old} instead of {new}"
+#: Part of what tasks set up, to the letter: another docstring would be another instance.
+SITE = ROOT / "src" / "operant" / "tasks" / "website" / "site_program.py"
 
 
 def test_no_two_public_classes_have_one_name() -> None:
@@ -36,6 +38,7 @@ def test_sources_do_not_speak_of_programs_as_persons() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in SOURCES
+        if path != SITE
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if PERSONS.search(line) and not UNIX_USER.search(line) and INSTRUCTION not in line
     ]

@@ -31,7 +31,7 @@ def read(path: str, otherwise: str = "") -> str:
 
 
 def write(path: str, text: str) -> None:
-    """Replace the file at once: a reader sees the old or the new text."""
+    """All at once: whoever reads it meanwhile sees the old or the new text."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
@@ -129,7 +129,7 @@ class Visitor(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
-        """Log no requests."""
+        """Says nothing: nobody listens."""
 
 
 def main() -> None:
