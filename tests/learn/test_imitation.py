@@ -144,6 +144,32 @@ def test_the_averaged_weights_are_kept() -> None:
         assert torch.equal(part, kept[name]), name
 
 
+def test_so_many_updates_are_learned_however_slow_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    lessons = lessons_of(range(3))
+    weights, rates = [], []
+    for slowness in (0.0, 100.0):  # seconds for each look at the clock
+        clock = iter(range(10_000))
+        monkeypatch.setattr("time.monotonic", lambda pace=slowness, ticks=clock: pace * next(ticks))
+        torch.manual_seed(0)
+        policy = HierarchicalPolicy(CONFIG)
+        cloning = Cloning(policy, batch_size=4)
+        seen: list[float] = []
+        report = cloning.learn(
+            lessons,
+            epochs=1000,
+            updates=5,
+            on_progress=lambda epoch, loss, progress, to=seen, by=cloning: to.append(
+                by.optimiser.param_groups[0]["lr"]
+            ),
+        )
+        assert len(report.losses) == 5
+        weights.append(policy.state_dict())
+        rates.append(seen)
+    assert rates[0] == rates[1]
+    assert rates[0][-1] < max(rates[0]), "it has fallen at the end"
+    assert all(torch.equal(part, weights[1][name]) for name, part in weights[0].items())
+
+
 def test_the_learning_rate_rises_stays_and_falls() -> None:
     lessons, policy = lessons_of(range(10)), HierarchicalPolicy(CONFIG)
     cloning, rates = Cloning(policy, learning_rate=0.5, batch_size=1), []

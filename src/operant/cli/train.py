@@ -184,7 +184,18 @@ def clone(
             help=f"Learn only demonstrations of these tasks. {SUITE}", show_default="all that are there"
         ),
     ] = None,
-    minutes: Annotated[float, typer.Option(min=0.01, help="How long to learn.")] = 15.0,
+    updates: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many updates to learn: the same result on a slow machine as on a fast one.",
+            show_default="as many as the minutes allow",
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="How long to learn at most.", show_default="15, or none with --updates"),
+    ] = None,
     learning_rate: Annotated[float, typer.Option(min=1e-9, max=1.0, help="The highest step size.")] = 1e-3,
     init_from: InitFrom = None,
     seed: Annotated[int, typer.Option(help="Decides first weights and the order of lessons.")] = 0,
@@ -203,8 +214,10 @@ def clone(
     policy = load_or_make(init_from)
     lessons = read_lessons(policy, demos, only=only, on_progress=_say)
     loss = learn(
-        policy, lessons, out, minutes=minutes, learning_rate=learning_rate, seed=seed, on_progress=_say
-    )
+        policy, lessons, out,
+        minutes=15.0 if minutes is None and updates is None else minutes, updates=updates,
+        learning_rate=learning_rate, seed=seed, on_progress=_say,
+    )  # fmt: skip
     _say(f"{out} | loss {loss:.3f} | {policy.parameter_count} parameters")
 
 

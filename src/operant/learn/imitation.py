@@ -150,11 +150,15 @@ class Cloning(Generic[P]):
         lessons: Lessons,
         *,
         epochs: int = 1,
+        updates: int | None = None,
         seconds: float | None = None,
         on_progress: Callable[[int, float, float], None] = lambda epoch, loss, progress: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> CloningReport:
-        """So many epochs, or fewer if time is up. The learning rate rises, stays, and falls over the last part."""
+        """So many epochs, or fewer if there were so many updates or time is up.
+
+        The learning rate rises, stays, and falls over the last part.
+        """
         report, began = CloningReport(), time.monotonic()
         self.policy.train()
         epochs_and_rows = (
@@ -164,6 +168,7 @@ class Cloning(Generic[P]):
             used = (time.monotonic() - began) / seconds if seconds else 0.0
             # ``on_progress`` may add lessons.
             whole = max(1, epochs * -(-len(lessons) // self.batch_size))
+            whole = whole if updates is None else min(whole, updates)
             self._progress = max(len(report.losses) / whole, used)
             if self._progress >= 1.0 or stop():
                 break

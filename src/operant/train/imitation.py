@@ -85,13 +85,14 @@ def clone(
     lessons: Lessons,
     out: Path,
     *,
-    minutes: float,
+    minutes: float | None = None,
+    updates: int | None = None,
     learning_rate: float = 1e-3,
     batch_size: int = 32,
     seed: int = 0,
     on_progress: OnProgress = print,
 ) -> float:
-    """Clone for so long, save, and return the mean loss of the last updates.
+    """Clone for so many updates or minutes, whichever is over first; save; return the mean loss of the last updates.
 
     Weights are saved on the way, too. Ctrl-C saves what was learned and raises ``KeyboardInterrupt``.
     """
@@ -107,7 +108,14 @@ def clone(
             saved = time.monotonic()
 
     with stop_on_signals(stop.set):
-        cloning.learn(lessons, epochs=10_000, seconds=minutes * 60, on_progress=between, stop=stop.is_set)
+        cloning.learn(
+            lessons,
+            epochs=10_000 if updates is None else updates,
+            updates=updates,
+            seconds=None if minutes is None else minutes * 60,
+            on_progress=between,
+            stop=stop.is_set,
+        )
         _finish(policy, out, interrupted=stop.is_set(), on_progress=on_progress)
     return note.mean
 
