@@ -119,6 +119,10 @@ def test_the_choice_of_tasks_and_dialects() -> None:
     assert [sum(task.difficulty is one for task in tasks) for one in Difficulty] == [10, 10, 10]
     assert {task.id.partition("/")[0] for task in tasks} == {"core", "launch"}
     assert len({task.id for task in tasks}) == 30
+    named = ["core/files-rename-v1", "launch/new-folder-v1"]
+    assert [task.id for task in choose_tasks(10, ids=named)] == named
+    with pytest.raises(ConfigError, match="no task core/files-dream-v1"):
+        choose_tasks(10, ids=["core/files-dream-v1"])
     assert [one.name for one in choose_dialects(["openai"])] == ["openai"]
     with pytest.raises(ConfigError, match="klingon"):
         choose_dialects(["klingon"])

@@ -53,7 +53,6 @@ TIMEOUT_S = 20.0  # of a turn: how long a stalled request is waited for
 #: A dialect that lacks an action may need several in its place: a key for each letter of a text. Circles end before.
 MORE_STEPS = 20
 QUIET_TASKS = 3  # played one at a time, for the agent's own time
-#: What measurements must share to stand in one table.
 #: Dialects with a tool for each function, beside the vendor's computer tool where it has one.
 CALLING = (
     "anthropic_toolset",
@@ -63,6 +62,7 @@ CALLING = (
     "openai_function_tools",
     "chat_function_tools",
 )
+#: What measurements must share to stand in one table.
 SHARED = ("commit", "tasks", "seed", "workers", "faults", "screen", "actions")
 
 
@@ -103,12 +103,24 @@ class _PatientOracle(OracleAgent):
 
 
 def choose_tasks(
-    per_difficulty: int, suite: str = SUITE, seed: int = 0, actions: ActionMode = "gui"
+    per_difficulty: int,
+    suite: str = SUITE,
+    seed: int = 0,
+    actions: ActionMode = "gui",
+    ids: Sequence[str] = (),
 ) -> list[Task]:
-    """So many templates of each difficulty, spread evenly over those of the suite that can be done with these actions."""
+    """The templates with these ids; without ids so many of each difficulty, spread evenly over the suite.
+
+    Only templates that can be done with these actions are chosen.
+    """
     every = [one for one in load_suite(suite) if one.instance(seed).oracle_for(actions) is not None]
-    chosen = []
-    for difficulty in Difficulty:
+    chosen = [one for one in every if one.id in ids]
+    if unknown := set(ids) - {one.id for one in chosen}:
+        raise ConfigError(
+            f"{suite} has no task {', '.join(sorted(unknown))} with an oracle for {actions} actions",
+            hint="`operant tasks list` names the tasks",
+        )
+    for difficulty in () if ids else Difficulty:
         found = [one for one in every if one.difficulty is difficulty]
         count = min(per_difficulty, len(found))
         chosen += [found[index * len(found) // count] for index in range(count)]
@@ -133,6 +145,7 @@ def measure_agents(
     workers: int = 8,
     faults: bool = True,
     seed: int = 0,
+    task_ids: Sequence[str] = (),
     out: Path | None = None,
     resume: bool = False,
 ) -> dict[str, Any]:
@@ -142,7 +155,7 @@ def measure_agents(
     """
     desktop = desktop or DesktopConfig()
     chosen = choose_dialects(dialects or (CALLING if desktop.actions != "gui" else ()))
-    tasks = choose_tasks(per_difficulty, suite, seed, desktop.actions)
+    tasks = choose_tasks(per_difficulty, suite, seed, desktop.actions, task_ids)
     about: dict[str, Any] = {
         **provenance(),
         "tasks": [task.id for task in tasks],

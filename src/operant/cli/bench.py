@@ -13,7 +13,7 @@ from operant.cli.bench_learning import ablations, ppo, vlm_learning
 from operant.cli.bench_output import Json, Out, deliver, plain_table, progress_on_stderr
 from operant.cli.desktop_flags import Actions, Screen
 from operant.cli.output_flags import FileOption
-from operant.cli.task_flags import Suite
+from operant.cli.task_flags import Suite, TaskIds, task_ids
 
 app = typer.Typer(
     no_args_is_help=True, help="Measure how fast desktops and environments are on this machine."
@@ -298,6 +298,7 @@ def agents(
     out: Out = None,
     templates: Annotated[int, typer.Option(min=1, help="Templates of each difficulty.")] = 10,
     suite: Suite = "core,launch",
+    task: TaskIds = None,
     dialect: Annotated[list[str] | None, typer.Option(help="Only this one; may be given again.")] = None,
     screen: Screen = None,
     actions: Actions = None,
@@ -321,6 +322,7 @@ def agents(
             desktop=DesktopConfig.build(
                 **({"size": screen} if screen else {}), **({"actions": actions} if actions else {})
             ),
+            task_ids=task_ids(task) or (),
             dialects=dialect or (),
             workers=num_workers,
             faults=faults,

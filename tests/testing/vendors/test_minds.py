@@ -18,7 +18,7 @@ from operant.testing import FAKE_TEMPLATES, FakeDesktop
 from operant.testing.oracle_harness import _OneDesktop
 from operant.testing.vendors import AnthropicMessages, OracleBehindApi, Rehearsal, ScriptedMind, VendorServer
 from operant.testing.vendors.minds import OracleMind
-from operant.types import Action, ActionKind, Node, Observation, Outcome, Point, Size, Window
+from operant.types import Action, ActionKind, Button, Node, Observation, Outcome, Point, Size, Window
 
 CLICK = Action.click(Point(0.5, 0.5))
 SELECT, TYPE, SAVE = Action.key("ctrl", "a"), Action.type("new"), Action.key("ctrl", "s")
@@ -78,15 +78,37 @@ def test_keys_in_place_of_clicks_that_a_dialect_lacks() -> None:
     with Lists() as desktop:
         mind = OracleMind(desktop, task)
         mind.screen = Size(1280, 800)
-        assert mind.by_keys(Action.click(first, clicks=2)) == (Action.click(first), Action.key("enter"))
-        assert mind.by_keys(Action.click(inside, clicks=2))[1] == Action.key("alt", "down")
+
+        def keys(action: Action) -> tuple[Action, ...]:
+            other = mind.by_keys(action)
+            return () if other is None else other.actions
+
+        assert keys(Action.click(first, clicks=2)) == (Action.click(first), Action.key("enter"))
+        assert keys(Action.click(inside, clicks=2))[1] == Action.key("shift", "space")
         adding = Action.click(last, modifiers=("ctrl",))
-        assert mind.by_keys(adding) == (), "no row was clicked before"
+        assert keys(adding) == (), "no row was clicked before"
         mind._clicked = first
-        assert mind.by_keys(adding) == (*[Action.key("ctrl", "down")] * 2, Action.key("ctrl", "space"))
-        back = mind.by_keys(Action.click(at(50, 30), modifiers=("ctrl",)))
+        assert keys(adding) == (*[Action.key("ctrl", "down")] * 2, Action.key("ctrl", "space"))
+        back = keys(Action.click(at(50, 30), modifiers=("ctrl",)))
         assert back == (Action.key("ctrl", "up"), Action.key("ctrl", "space"))
-        assert mind.by_keys(Action.click(at(900, 700), clicks=2)) == (), "nothing is there"
+        assert keys(Action.click(at(900, 700), clicks=2)) == (), "nothing is there"
+        assert keys(Action.click(first, button=Button.RIGHT)) == (), "Shift+F10 is for what is selected"
+
+
+@pytest.mark.parametrize(("title", "keys"), [("Creating New Folder", True), ("Creating ...", False)])
+def test_the_menu_of_the_desktop_as_keys_only_where_it_makes_a_folder(title: str, keys: bool) -> None:
+    spot = at(900, 700)
+    menu, entry = Action.click(spot, button=Button.RIGHT), Action.click(at(910, 710))
+    dialog = Window(1, title, "Pcmanfm", None, 0, 0, 200, 100, focused=True)
+    rehearsal = Rehearsal.of([menu, entry, TYPE], [[], [], [dialog], []])
+    task = replace(FAKE_TEMPLATES[0].instance(0), oracle=Clicking())
+    with Lists() as desktop:
+        mind = OracleMind(desktop, task, rehearsal)
+        mind.screen, mind.said = Size(1280, 800), 1
+        other = mind.by_keys(menu)
+    assert (other is not None) is keys
+    if other is not None:
+        assert other.actions == (Action.click(spot), Action.key("ctrl", "shift", "n"))
 
 
 class SmallClient(Agent):

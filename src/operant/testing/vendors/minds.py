@@ -20,9 +20,20 @@ if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
     from operant.tasks.task import Task
 
-__all__ = ["Mind", "OracleMind", "Rehearsal", "ScriptedMind"]
+__all__ = ["Mind", "OracleMind", "OtherWay", "Rehearsal", "ScriptedMind"]
 
 _KEYBOARD = (ActionKind.KEY, ActionKind.TYPE)
+_NEW_FOLDER = "Creating New Folder"  # the title of the file manager's dialog
+_MENU_CLICKS = 3  # a right click, a submenu, an entry
+
+
+@dataclass(frozen=True)
+class OtherWay:
+    """Actions that do the same as one for which a dialect has no words."""
+
+    name: str
+    """Of the difference, for a table."""
+    actions: tuple[Action, ...]
 
 
 class Mind(ABC):
@@ -35,9 +46,9 @@ class Mind(ABC):
     def next(self, *, batches: bool) -> tuple[Action, ...]:
         """The next actions. With ``batches`` more than one may be said at once; an action that ends comes alone."""
 
-    def by_keys(self, action: Action) -> tuple[Action, ...]:
-        """Keys that do the same as an action for which a dialect has no words; none if there are none."""
-        return ()
+    def by_keys(self, action: Action) -> OtherWay | None:
+        """Keys that do the same as an action for which a dialect has no words; None if there are none."""
+        return None
 
 
 class ScriptedMind(Mind):
@@ -57,6 +68,8 @@ class RehearsedAction:
     action: Action
     kept_windows: bool
     """Whether the same windows were there afterwards, with the same focus: nothing opened, closed or took the keyboard."""
+    opened: frozenset[str] = frozenset()
+    """Titles that windows had afterwards and not before."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +99,19 @@ class Rehearsal:
             found.append(after.action)
         return tuple(found)
 
+    def opens(self, title: str, begin: int, count: int) -> bool:
+        """Whether one of ``count`` actions from this place on opened a window of this title."""
+        return any(title in step.opened for step in self.steps[begin : begin + count])
+
     @classmethod
     def of(cls, actions: Sequence[Action], windows: Sequence[Sequence[Window]]) -> Rehearsal:
         """From the actions of an episode and the windows before each of them."""
-        kept = [_same_windows(before, after) for before, after in itertools.pairwise(windows)]
+        changes = list(itertools.pairwise(windows))
+        kept = [_same_windows(before, after) for before, after in changes]
+        opened = [_titles(after) - _titles(before) for before, after in changes]
         kept += [False] * (len(actions) - len(kept))
-        return cls(tuple(map(RehearsedAction, actions, kept)))
+        opened += [frozenset()] * (len(actions) - len(opened))
+        return cls(tuple(map(RehearsedAction, actions, kept, opened)))
 
 
 def _same_windows(before: Sequence[Window], after: Sequence[Window]) -> bool:
@@ -99,6 +119,10 @@ def _same_windows(before: Sequence[Window], after: Sequence[Window]) -> bool:
         return sorted((window.id, window.focused) for window in windows)
 
     return told(before) == told(after)
+
+
+def _titles(windows: Sequence[Window]) -> frozenset[str]:
+    return frozenset(window.title for window in windows)
 
 
 class OracleMind(Mind):
@@ -140,27 +164,42 @@ class OracleMind(Mind):
             self._clicked = first.point
         return actions
 
-    def by_keys(self, action: Action) -> tuple[Action, ...]:
-        """On a row of a list or on an icon, a click and a key open what a double click opens.
+    def by_keys(self, action: Action) -> OtherWay | None:
+        """Keys for a double click, a Ctrl+click and the desktop's menu.
 
-        A Ctrl+click adds a row to those that are selected; Ctrl+arrows from the row that was clicked or added last, and
-        Ctrl+Space, do it as well.
+        On a row of a list or on an icon, a click and a key open what a double click opens. A Ctrl+click adds a row to
+        those that are selected; Ctrl+arrows from the row that was clicked or added last, and Ctrl+Space, do it as well.
+        Ctrl+Shift+N makes a folder where the desktop's menu would.
         """
-        if action.kind is not ActionKind.CLICK or action.point is None or action.button is not Button.LEFT:
-            return ()
-        end = _item_at(self._desktop, self.screen, action.point)
-        if end is not None and action.clicks == 2 and not action.modifiers:
-            # Enter would accept a dialog for files; Alt+Down opens the folder that is selected in it.
-            opening = Action.key("alt", "down") if end.in_dialog else Action.key("enter")
-            return Action.click(action.point), opening
+        if action.kind is not ActionKind.CLICK or action.point is None:
+            return None
+        item = _item_at(self._desktop, self.screen, action.point)
+        if action.button is Button.RIGHT and item is None:
+            return self._new_folder(action.point)
+        if action.button is not Button.LEFT or item is None:
+            return None
+        if action.clicks == 2 and not action.modifiers:
+            # Enter would accept a dialog for files; Shift+Space opens the folder that is selected in it.
+            opening = Action.key("shift", "space") if item.in_dialog else Action.key("enter")
+            return OtherWay("double click as click and key", (Action.click(action.point), opening))
+        return self._added(action.point, item) if action.modifiers == ("ctrl",) else None
+
+    def _new_folder(self, point: Point) -> OtherWay | None:
+        rehearsal, index = self._rehearsal, self.said - 1
+        if rehearsal is None or not rehearsal.opens(_NEW_FOLDER, index, _MENU_CLICKS):
+            return None
+        keys = Action.key("ctrl", "shift", "n")
+        return OtherWay("desktop's menu as Ctrl+Shift+N", (Action.click(point), keys))
+
+    def _added(self, point: Point, item: _Item) -> OtherWay | None:
         begin = _item_at(self._desktop, self.screen, self._clicked)
-        if action.modifiers != ("ctrl",) or begin is None or end is None or begin.height != end.height:
-            return ()
-        self._clicked = action.point
-        rows = round((end.top - begin.top) / end.height)
-        return (Action.key("ctrl", "down" if rows > 0 else "up"),) * abs(rows) + (
-            Action.key("ctrl", "space"),
-        )
+        if begin is None or begin.height != item.height:
+            return None
+        self._clicked = point
+        rows = round((item.top - begin.top) / item.height)
+        arrow = Action.key("ctrl", "down" if rows > 0 else "up")
+        keys = ((arrow,) * abs(rows)) + (Action.key("ctrl", "space"),)
+        return OtherWay("Ctrl+click as Ctrl+arrows and Ctrl+Space", keys)
 
 
 @dataclass(frozen=True)

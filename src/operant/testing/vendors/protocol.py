@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from operant.errors import ActionNotExpressible
 from operant.testing.vendors.minds import Mind
 from operant.testing.vendors.problem import ApiProblem
-from operant.testing.vendors.substitutes import TWO_CLICKS, spoken
+from operant.testing.vendors.substitutes import UNSURE, spoken
 from operant.types import Action, ActionKind
 
 __all__ = ["INFEASIBLE", "ApiRequest", "VendorProtocol"]
@@ -50,9 +50,8 @@ class VendorProtocol(ABC):
         self.differences: set[str] = set()
         """Where the dialect lacked an action, what was said instead."""
         self._count = 0
-        self._unsaid: list[
-            Any
-        ] = []  # of an action that takes several calls, in a dialect with one call a turn
+        # Of an action that takes several calls, in a dialect with one call a turn.
+        self._unsaid: list[Any] = []
 
     @abstractmethod
     def check_key(self, headers: Mapping[str, str]) -> None:
@@ -104,16 +103,14 @@ class VendorProtocol(ABC):
         said: set[str] = set()
         try:
             payloads = spoken(action, render, said)
-            # Two clicks are a double click only if the machine is quick enough between them.
-            others = self.mind.by_keys(action) if TWO_CLICKS in said else ()
+            other = self.mind.by_keys(action) if said & UNSURE else None
         except ActionNotExpressible:
-            others = self.mind.by_keys(action)
-            if not others:
+            other = self.mind.by_keys(action)
+            if other is None:
                 raise
-        if others:
-            double = action.clicks == 2
-            said = {"double click as click and key" if double else "Ctrl+click as Ctrl+arrows and Ctrl+Space"}
-            payloads = [payload for one in others for payload in spoken(one, render, said)]
+        if other is not None:
+            said = {other.name}
+            payloads = [payload for one in other.actions for payload in spoken(one, render, said)]
         self.differences |= said
         return payloads
 

@@ -10,9 +10,12 @@ from operant.actions.scrolling import as_notches, as_pixels
 from operant.errors import ActionNotExpressible
 from operant.types import Action, ActionKind, Button
 
-__all__ = ["TWO_CLICKS", "spoken"]
+__all__ = ["UNSURE", "spoken"]
 
-TWO_CLICKS = "double click as two clicks"
+_TWO_CLICKS = "double click as two clicks"
+_SHIFT_F10 = "right click as click and Shift+F10"
+#: Two clicks are a double click only on a quick machine; Shift+F10 opens no menu where nothing is selected.
+UNSURE = frozenset({_TWO_CLICKS, _SHIFT_F10})
 _NAMED = {" ": "space", "\n": "enter", "\t": "tab"}
 #: How long dialects wait whose ``wait`` has no duration.
 _WAITS_S = (2.0, 1.0, 5.0)
@@ -65,10 +68,10 @@ def _alternatives(action: Action) -> Iterator[tuple[str, list[Action]]]:
         yield "triple click as click, Home, Shift+End", line
         yield "triple click as double click and click", [replace(action, clicks=2), single]
     if action.clicks == 2:
-        yield TWO_CLICKS, [single] * 2
+        yield _TWO_CLICKS, [single] * 2
     if action.button is Button.RIGHT:
         left = replace(action, button=Button.LEFT)
-        yield "right click as click and Shift+F10", [left, Action.key("shift", "f10")]
+        yield _SHIFT_F10, [left, Action.key("shift", "f10")]
 
 
 def _pressed(letter: str) -> Action:
