@@ -16,6 +16,7 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 import operant.envs
 from operant.apps.view import View
 from operant.config.desktop import DesktopConfig
+from operant.envs.canonical_actions import CanonicalSpace
 from operant.envs.desktop_env import DesktopEnv
 from operant.envs.flat import FlatActions, FlatDesktop
 from operant.envs.hybrid_actions import HybridActions
@@ -110,6 +111,73 @@ class TestContract:
             make_env(action_mode="telepathy")
         with pytest.raises(ConfigError, match="no area"):
             make_env(size=(0, 100))
+
+
+class TestCalls:
+    """``actions``: what agents may do, as an option of the environment."""
+
+    def test_gymnasium_makes_one_whose_actions_are_canonical(self) -> None:
+        options = {"tasks": FAKE_TEMPLATES, "factory": FakeDesktop.factory}
+        for actions in ("api", "both"):
+            with gymnasium.make(operant.envs.ENV_ID, actions=actions, **options) as env:
+                assert env.action_space == CanonicalSpace(actions=actions)
+                env.reset(seed=1)
+                info = env.step(Action.call("files.list_folder", {}))[4]
+                assert "pointer and keyboard only" not in info["invalid"]  # fakes have no such function
+                clicked = env.step(Action.click(Point(0.5, 0.5)))[4]
+                assert ("calls of functions only" in clicked.get("invalid", "")) is (actions == "api")
+
+    def test_a_call_is_performed_and_its_result_told(self, make_env: Make) -> None:
+        def desktop(config: DesktopConfig) -> FakeDesktop:
+            made = FakeDesktop(config)
+            made.answers["clipboard.get_text"] = "copied"
+            return made
+
+        env = make_env(actions="both", factory=desktop)
+        env.reset(seed=1)
+        info = env.step(Action.call("clipboard.get_text", {}))[4]
+        assert info["result"] == "copied"
+        assert "invalid" not in info
+
+    def test_without_the_option_calls_are_refused(self, make_env: Make) -> None:
+        assert isinstance(make_env().coding.actions, HybridActions)
+        env = make_env(action_mode="canonical")
+        call = Action.call("clipboard.get_text", {})
+        assert not env.action_space.contains(call)
+        env.reset(seed=1)
+        assert "pointer and keyboard only" in env.step(call)[4]["invalid"]
+
+    def test_the_settings_of_the_desktop_say_the_same(self, make_env: Make) -> None:
+        env = make_env(desktop=DesktopConfig(actions="both"))
+        assert env.action_space == CanonicalSpace(actions="both")
+        assert make_env(actions="gui", desktop=DesktopConfig(actions="both")).config.actions == "gui"
+
+    def test_samples_are_calls_with_arguments_of_the_right_types(self) -> None:
+        for actions, least, most in (("api", 1.0, 1.0), ("both", 0.3, 0.7), ("gui", 0.0, 0.0)):
+            one, other = CanonicalSpace(5, actions), CanonicalSpace(5, actions)  # type: ignore[arg-type]
+            samples = [one.sample() for _ in range(300)]
+            assert samples == [other.sample() for _ in range(300)]
+            assert all(one.contains(sample) for sample in samples)
+            calls = [sample for sample in samples if sample.kind is ActionKind.CALL]
+            assert least <= len(calls) / len(samples) <= most
+            assert len({call.function for call in calls}) > 50 or not calls
+
+    def test_the_space_is_typed(self) -> None:
+        space = CanonicalSpace(actions="both")
+        assert space.contains(Action.call("windows.focus", {"window": "a"}))
+        for wrong in (
+            Action.call("windows.focus", {"window": 3}),
+            Action.call("windows.focus", {}),
+            Action.call("windows.no_such_function", {}),
+            {"kind": "call"},
+        ):
+            assert not space.contains(wrong)
+
+    def test_mistakes_are_told_before_a_desktop_starts(self, make_env: Make) -> None:
+        with pytest.raises(ConfigError, match="none of gui, api, both"):
+            make_env(actions="all")
+        with pytest.raises(ConfigError, match="hybrid actions have no words"):
+            make_env(actions="both", action_mode="hybrid")
 
 
 class TestSeeds:

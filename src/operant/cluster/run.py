@@ -60,7 +60,7 @@ class ClusterRun:
         self._tasks = tasks
         self._environment = environment
         # A mistake in these is told before anything starts.
-        self._phrases = phrasings(task_source(config, tasks))
+        self._phrases = phrasings(task_source(config, tasks), config.desktop.actions)
         if desktops is None:
             desktop_factory(config)
         check_directory(self.directory, resume=resume)

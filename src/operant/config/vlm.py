@@ -94,6 +94,9 @@ class PromptSettings(Config):
     """Instead of the built-in explanation of the format; empty for none."""
     show_progress: bool = True
     """Tell the number of the step and why the last action was refused."""
+    list_functions: bool = True
+    """List the functions that can be called, where calls are allowed. A model that is trained on demonstrations of a few
+    functions needs no list, which is some thousand tokens long."""
 
 
 class SamplingSettings(Config):

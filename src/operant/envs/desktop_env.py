@@ -23,12 +23,12 @@ import numpy.typing as npt
 from operant.config.desktop import DesktopConfig
 from operant.envs.retry import RetryPolicy
 from operant.envs.rewards import Reward
-from operant.envs.stage import ActionCoder, Coder, Coding, Stage
+from operant.envs.stage import ActionCoder, Coder, Coding, Stage, desktop_of
 from operant.envs.task_source import TaskSource
 from operant.errors import OperantError, TaskError, is_fatal
 from operant.tasks.task import Task
 from operant.tasks.template import Template
-from operant.types import Difficulty, Observation
+from operant.types import ActionMode, Difficulty, Observation
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -50,7 +50,8 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
     """One desktop. It is started at the first reset, and replaced when it fails.
 
     ``tasks`` (tasks, templates, or the path of a file of tasks) stands in for suite and difficulty. ``size`` is
-    the size of the observed screen, that of the desktop itself is in ``desktop``.
+    the size of the observed screen, that of the desktop itself is in ``desktop``. ``actions`` is what agents may do:
+    ``"gui"``, ``"api"`` (calls of functions) or ``"both"``; with calls, actions are canonical. It can be a coder too.
     ``reset(options={"task": ..., "task_seed": ...})`` asks for one task, by id or as it is.
     """
 
@@ -65,8 +66,8 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
         tasks: Sequence[Task | Template] | str | os.PathLike[str] | None = None,
         unseen: bool = False,
         size: tuple[int, int] = (160, 100),
-        action_mode: str = "hybrid",
-        actions: ActionCoder | None = None,
+        action_mode: str | None = None,
+        actions: ActionCoder | ActionMode | None = None,
         observations: Coder | None = None,
         tree_bytes: int = 0,
         instruction_bytes: int = 256,
@@ -77,6 +78,7 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         self.source = TaskSource.of(suite, split, difficulty, tasks=tasks, unseen=unseen)
+        self.config = desktop_of(desktop, actions)
         self.coding = Coding.of(
             size=size,
             action_mode=action_mode,
@@ -86,11 +88,11 @@ class DesktopEnv(gymnasium.Env[Any, Any]):
             instruction_bytes=instruction_bytes,
             reward=reward,
             end_on_success=end_on_success,
+            desktop=self.config,
         )
         self.observation_space = self.coding.observations.space
         self.action_space = self.coding.actions.space
         self.render_mode = render_mode
-        self.config = desktop or DesktopConfig()
         self.infra_errors = 0
         self._factory = factory
         self._stage: Stage | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy.typing as npt
 from gymnasium import spaces
 
+from operant.config.desktop import DesktopConfig
 from operant.envs.canonical_actions import CanonicalActions
 from operant.envs.hybrid_actions import HybridActions
 from operant.envs.observations import ObservationCoder
@@ -19,12 +20,12 @@ from operant.envs.rewards import Moment, Reward
 from operant.envs.task_environment import TaskEnvironment
 from operant.errors import ConfigError, InvalidAction, OperantError, VerifierError, is_fatal
 from operant.tasks.task import Task
-from operant.types import Action, Observation, Outcome, Transition
+from operant.types import ACTION_MODES, Action, ActionMode, Observation, Outcome, Transition
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
 
-__all__ = ["ActionCoder", "Coder", "Coding", "Ended", "Stage"]
+__all__ = ["ActionCoder", "Coder", "Coding", "Ended", "Stage", "desktop_of"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Ended = tuple[float, bool, bool, dict[str, Any]]
@@ -65,25 +66,58 @@ class Coding:
         cls,
         *,
         size: tuple[int, int] = (160, 100),
-        action_mode: str = "hybrid",
-        actions: ActionCoder | None = None,
+        action_mode: str | None = None,
+        actions: ActionCoder | ActionMode | None = None,
         observations: Coder | None = None,
         tree_bytes: int = 0,
         instruction_bytes: int = 256,
         reward: Reward | None = None,
         end_on_success: bool = False,
+        desktop: DesktopConfig | None = None,
     ) -> Coding:
-        modes = {"hybrid": HybridActions, "canonical": CanonicalActions}
-        if action_mode not in modes:
-            raise ConfigError(f"{action_mode!r} is not an action mode", hint=f"modes: {', '.join(modes)}")
         return cls(
-            actions if actions is not None else modes[action_mode](),
+            _action_coder(action_mode, actions, desktop.actions if desktop is not None else "gui"),
             observations
             if observations is not None
             else ObservationCoder(size, instruction_bytes, tree_bytes),
             reward if reward is not None else Reward(),
             end_on_success,
         )
+
+
+def _action_coder(
+    mode: str | None, actions: ActionCoder | ActionMode | None, allowed: ActionMode
+) -> ActionCoder:
+    """A coder that is handed in, or one for what the desktop allows. Only canonical actions have calls."""
+    if mode not in (None, "hybrid", "canonical"):
+        raise ConfigError(f"{mode!r} is not an action mode", hint="modes: hybrid, canonical")
+    if actions is not None and not isinstance(actions, str):
+        return actions
+    if mode == "hybrid" and actions in ("api", "both"):
+        raise ConfigError(
+            f'actions="{actions}" allows calls, and hybrid actions have no words for them',
+            hint='action_mode="canonical", or leave it out',
+        )
+    if mode == "hybrid" or (mode is None and allowed == "gui"):
+        return HybridActions()
+    return CanonicalActions(allowed)
+
+
+def desktop_of(
+    desktop: DesktopConfig | None, actions: ActionCoder | ActionMode | None, *, given: bool = False
+) -> DesktopConfig:
+    """The settings of desktops that allow these actions. Desktops that are ``given`` stay as they are."""
+    config = desktop or DesktopConfig()
+    if not isinstance(actions, str) or actions == config.actions:
+        return config
+    if actions not in ACTION_MODES:
+        raise ConfigError(f"actions: {actions!r} is none of {', '.join(ACTION_MODES)}")
+    if given:
+        raise ConfigError(
+            f'actions="{actions}", and the desktops of the pool are for {config.actions}',
+            hint=f'DesktopPool(..., DesktopConfig(actions="{actions}"))',
+        )
+    return config.model_copy(update={"actions": actions})
 
 
 class Stage:
@@ -150,8 +184,9 @@ class Stage:
             self.totals[name] = self.totals.get(name, 0.0) + value
         outcome = transition.outcome
         info: dict[str, Any] = {"reward_terms": parts}
-        if "invalid" in transition.info:
-            info["invalid"] = str(transition.info["invalid"])
+        info |= {
+            name: str(transition.info[name]) for name in ("invalid", "result") if name in transition.info
+        }
         if outcome is None:
             return reward, False, False, info
         if not outcome.is_experience:

@@ -32,12 +32,12 @@ from operant.config.desktop import DesktopConfig
 from operant.envs.desktop_env import DesktopFactory, start_desktop
 from operant.envs.prefetch import EpisodePrefetcher, Ready, Source
 from operant.envs.rewards import Reward
-from operant.envs.stage import ActionCoder, Coder, Coding, Ended
+from operant.envs.stage import ActionCoder, Coder, Coding, Ended, desktop_of
 from operant.envs.task_source import TaskSource
 from operant.errors import ConfigError, InvalidAction, TaskError
 from operant.tasks.task import Task
 from operant.tasks.template import Template
-from operant.types import Difficulty, Observation, Outcome
+from operant.types import ActionMode, Difficulty, Observation, Outcome
 
 if TYPE_CHECKING:
     from operant.desktop.pool import DesktopPool
@@ -94,8 +94,8 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         source: Source | None = None,
         unseen: bool = False,
         size: tuple[int, int] = (160, 100),
-        action_mode: str = "hybrid",
-        actions: ActionCoder | None = None,
+        action_mode: str | None = None,
+        actions: ActionCoder | ActionMode | None = None,
         observations: Coder | None = None,
         tree_bytes: int = 0,
         instruction_bytes: int = 256,
@@ -113,6 +113,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.num_envs = num_envs
         if source is None:
             source = TaskSource.of(suite, split, difficulty, tasks=tasks, unseen=unseen)
+        config = desktop_of(pool.config if pool is not None else desktop, actions, given=pool is not None)
         self.coding = Coding.of(
             size=size,
             action_mode=action_mode,
@@ -122,6 +123,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             instruction_bytes=instruction_bytes,
             reward=reward,
             end_on_success=end_on_success,
+            desktop=config,
         )
         self._set_spaces()
         self.spares = max(2, num_envs) if spares is None else spares
@@ -132,7 +134,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.stats = VectorStats()
         self._lock = threading.Lock()
         self._owns_pool = pool is None
-        self._pool = pool if pool is not None else _new_pool(num_envs + self.spares, desktop, factory)
+        self._pool = pool if pool is not None else _new_pool(num_envs + self.spares, config, factory)
         self._prefetcher = EpisodePrefetcher(
             self._pool, self.coding, source, np.random.default_rng(), LEASE_S
         )
@@ -355,9 +357,7 @@ class DesktopVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._threads.shutdown(wait=True)
 
 
-def _new_pool(
-    size: int, config: DesktopConfig | None, factory: Callable[[DesktopConfig], Any]
-) -> DesktopPool:
+def _new_pool(size: int, config: DesktopConfig, factory: Callable[[DesktopConfig], Any]) -> DesktopPool:
     from operant.desktop.pool import DesktopPool
 
     return DesktopPool(size, config, factory=factory)

@@ -37,6 +37,9 @@ def test_phrases_are_what_stands_between_blanks() -> None:
     assert "Task: Click the red terminal " in found
     assert not any("{" in phrase for phrase in found)
     assert phrasings(task_source(settings(), FAKE_TEMPLATES))
+    with_calls = phrasings(task_source(settings(suite="clicks")), "both")
+    assert '{"kind": "call", "function": "files.make_folder", "kwargs": {"path": "' in with_calls
+    assert with_calls[-len(found) :] == found
 
 
 @pytest.mark.parametrize("family", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])

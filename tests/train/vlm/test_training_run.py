@@ -112,8 +112,24 @@ def test_a_run_whose_model_may_call_functions(tmp_path: Path) -> None:
     run_episode(agent, TaskEnvironment(FakeDesktop(DesktopConfig(actions="both"))), task)
     assert "files.move(" in str(agent.turns[0].prompt.messages)  # type: ignore[attr-defined]
     agent.close()
-    with pytest.raises(ConfigError, match="ui_tars has no words for a call"):
-        run(tmp_path / "other", VLMTrainingConfig.build(**{**SETTINGS, "desktop": {"actions": "api"}}))
+    for actions in ("api", "both"):
+        with pytest.raises(ConfigError, match="ui_tars has no words for them") as refused:
+            run(tmp_path / "other", VLMTrainingConfig.build(**{**SETTINGS, "desktop": {"actions": actions}}))
+        assert "vlm_tiny_calls_cpu.yaml" in (refused.value.hint or "")
+
+
+def test_an_update_without_a_difference_in_rewards_still_tells_of_its_episodes(tmp_path: Path) -> None:
+    """Nothing is learned, as all rewards of each group are alike. Turns and invalid answers are those of the episodes."""
+    shown: list[str] = []
+    config = settings(training={"num_iterations": 1, "refill_limit": 1, "algorithm": "grpo"})
+    train(tmp_path, config, on_progress=shown.append)
+    (update,) = lines(tmp_path)
+    assert update["examples"] == 0
+    assert update["filtered_groups"] >= 1
+    assert update["turns"] == 2  # max_steps_per_episode
+    assert update["invalid"] > 0
+    assert "turns 2.0" in shown[-1]
+    assert "groups without a difference" in shown[-1]
 
 
 def lines(directory: Path) -> list[dict[str, Any]]:

@@ -70,7 +70,8 @@ class Conversation:
         """The prompt for this screen."""
         turns = [(past.image, past.note, past.answer) for past in self._past]
         # Only this screen's functions are listed: those of earlier ones are of no use any more.
-        functions = function_lines(self.offer.functions(observation.windows))
+        listed = self.offer.functions(observation.windows) if self.settings.list_functions else ()
+        functions = function_lines(listed)
         note = self._note(observation)
         turns.append((image, f"{functions}\n{note}".strip() if functions else note, ""))
         messages: list[Message] = []

@@ -61,6 +61,7 @@ _SHOWN: dict[str, tuple[str, str]] = {
     "kl": ("kl", ".4f"),
     "staleness": ("stale", ".1f"),
     "examples": ("examples", ".0f"),
+    "filtered_groups": ("groups without a difference", ".0f"),
     "seconds": ("s", ".1f"),
 }
 

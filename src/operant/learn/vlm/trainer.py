@@ -23,7 +23,7 @@ from operant.learn.ddp import Peers
 from operant.learn.vlm.base import Algorithm, Batch, Example, Metrics, Policy
 from operant.learn.vlm.critic import ValueHead
 
-__all__ = ["Trainer"]
+__all__ = ["Trainer", "about"]
 
 TOLERATED = 5  # updates in a row that were not finite
 REMEMBERED = 100_000  # ids of trajectories
@@ -104,7 +104,7 @@ class Trainer:
 
     def _update(self, trajectories: Sequence[Trajectory], algorithm: Algorithm, reuse: bool) -> Metrics:
         fresh = list(trajectories) if reuse else self._fresh(trajectories)
-        metrics = _about(fresh, self.version)
+        metrics = about(fresh, self.version)
         used = [trajectory for trajectory in fresh if trajectory.outcome.is_experience and len(trajectory)]
         _check_tokens(used, algorithm)
         examples = self._examples(used, algorithm) if used else []
@@ -278,7 +278,8 @@ class _Sums:
         return {name: total / counts[name] for name, total in totals.items()}
 
 
-def _about(trajectories: Sequence[Trajectory], version: int) -> Metrics:
+def about(trajectories: Sequence[Trajectory], version: int) -> Metrics:
+    """What can be said of episodes before anything is learned from them."""
     experience = [one for one in trajectories if one.outcome.is_experience]
     turns = [turn for one in experience for turn in one.turns]
     count = max(1, len(experience))

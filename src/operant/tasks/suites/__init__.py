@@ -52,6 +52,7 @@ SUITES: dict[str, str] = {
     "launch": "operant.tasks.suites.launch:TEMPLATES",
     "office": "operant.tasks.suites.office:TEMPLATES",
     "clicks": "operant.tasks.suites.clicks:TEMPLATES",
+    "calls": "operant.tasks.suites.calls:TEMPLATES",
     "data_entry": "operant.tasks.suites.data_entry:TEMPLATES",
 }
 

@@ -80,9 +80,11 @@ def rollout_player(
 ) -> RolloutPlayer:
     """Plays episodes as the settings say; ``make_agent`` in place of the model."""
     actors = config.actor
+    # Windows take time to list. They are needed to know which application's functions to offer.
+    with_windows = config.desktop.actions != "gui" and config.prompt.list_functions
 
     def environment(desktop: Desktop, agent: Agent) -> TaskEnvironment:
-        return TaskEnvironment(desktop, end_on_success=actors.end_on_success, with_windows=False)
+        return TaskEnvironment(desktop, end_on_success=actors.end_on_success, with_windows=with_windows)
 
     return RolloutPlayer(
         PooledDesktops(pool, environment),

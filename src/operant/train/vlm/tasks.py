@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from operant.calls.catalog import ALWAYS, functions_of
+from operant.calls.declaration import Function
 from operant.config.vlm_training import ActorSettings, VLMTrainingConfig
 from operant.envs.task_source import TaskSource
 from operant.tasks.suites import select
 from operant.tasks.template import Template
+from operant.types import ActionMode
 
 __all__ = ["phrasings", "task_source"]
 
@@ -40,11 +43,18 @@ def _session(actor: ActorSettings) -> Template:
     return SessionTemplate(actor.session_type, actor.task_prompt or "", max_steps=steps)
 
 
-def phrasings(source: TaskSource) -> list[str]:
-    """How the tasks of a source are worded, between their blanks."""
-    found: dict[str, None] = {}
+def phrasings(source: TaskSource, actions: ActionMode = "gui") -> list[str]:
+    """How the tasks of a source are worded, between their blanks, and calls where they are allowed."""
+    called = functions_of(ALWAYS) if actions != "gui" else ()
+    found: dict[str, None] = dict.fromkeys(_call_opening(one) for one in called)
     for one in source.tasks:
         worded = one.instructions if isinstance(one, Template) else (one.instruction,)
         for text in worded:
             found |= dict.fromkeys(part for part in BLANK.split(f"Task: {text}\n") if part)
     return list(found)
+
+
+def _call_opening(function: Function) -> str:
+    """A call in JSON up to its first argument."""
+    first = f'"{function.parameters[0].name}": "' if function.parameters else ""
+    return f'{{"kind": "call", "function": "{function.full_name}", "kwargs": {{{first}'

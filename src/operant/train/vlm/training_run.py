@@ -24,7 +24,7 @@ from operant.errors import ConfigError, NoSpaceLeft
 from operant.learn.vlm.checkpoint import MODEL, arrays, load_state, newest, prune, write_checkpoint
 from operant.learn.vlm.journal import Journal
 from operant.learn.vlm.sft import SFT
-from operant.learn.vlm.trainer import Trainer
+from operant.learn.vlm.trainer import Trainer, about
 from operant.train.vlm.cold_start import demonstrations
 from operant.train.vlm.collection import Collection, LocalCollection
 from operant.train.vlm.desktops import DesktopFactory, desktop_factory
@@ -55,11 +55,12 @@ class VLMRun:
         collection: Callable[[Parts], Collection] | None = None,
         make_trainer: Callable[..., Trainer] = Trainer,
     ) -> None:
-        words = config.prompt.action_format
-        if config.desktop.actions == "api" and not can_call(words):
+        words, actions = config.prompt.action_format, config.desktop.actions
+        if actions != "gui" and not can_call(words):
             raise ConfigError(
-                f"desktop.actions: api leaves nothing to do: the format {words} has no words for a call",
-                hint="prompt.action_format: json, or desktop.actions: gui",
+                f"desktop.actions: {actions} allows calls, and the format {words} has no words for them",
+                hint="prompt.action_format: json with a larger sampling.max_new_tokens, as in "
+                "config/vlm_tiny_calls_cpu.yaml; or --actions gui",
             )
         self.config = config
         self.directory = directory
@@ -72,7 +73,9 @@ class VLMRun:
         if collection is None and desktops is None:
             desktops = desktop_factory(config)  # before a large model is loaded for nothing
         weights = found / MODEL if found else None
-        self.parts = Parts(config, directory, weights, phrasings(self.source), make_trainer)
+        self.parts = Parts(
+            config, directory, weights, phrasings(self.source, config.desktop.actions), make_trainer
+        )
         self.trainer = self.parts.trainer
         self.collection: Collection
         if collection is None:
@@ -169,10 +172,15 @@ class VLMRun:
         metrics = self.trainer.train_step(gathered.trajectories)
         self.iteration += 1
         if gathered.seen:
-            wins = [one.success for one in gathered.seen]
-            metrics["success_rate"] = sum(wins) / len(wins)
-            metrics["reward"] = sum(one.total_reward() for one in gathered.seen) / len(wins)
+            seen = about(gathered.seen, self.trainer.version)
+            metrics |= {name: seen[name] for name in ("success_rate", "reward", "turns", "invalid")}
         metrics["filtered_groups"] = float(gathered.filtered)
+        if not metrics["examples"]:
+            logger.warning(
+                "update {} learned nothing: in each of {} groups all episodes had the same reward",
+                self.iteration,
+                gathered.filtered,
+            )
         metrics |= self._entropulse(gathered.seen, metrics)
         metrics["broadcast_bytes"] = float(self._publish())
         self.collection.advance(self.iteration)
