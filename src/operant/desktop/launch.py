@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from operant.calls.catalog import code_place, packed_code
 from operant.config.desktop import DesktopConfig
-from operant.desktop.osworld.machine_files import MACHINE, machine_files
+from operant.desktop.osworld.machine_image import MACHINE, machine_files, machine_links
 from operant.desktop.toolkits import toolkit_environment, toolkit_home, toolkit_system
 from operant.errors import DesktopStartError, MissingProgram, SandboxUnavailable
 
@@ -262,6 +262,8 @@ def sandbox_argv(
         argv += shown((files / name).read_bytes(), f"{_PUBLIC}/{name}")
     for name, content in machine_files().items():
         argv += ["--perms", "0555", *shown(content, f"{MACHINE}/{name}")]
+    for name, target in machine_links().items():
+        argv += ["--symlink", target, f"{MACHINE}/{name}"]
     argv += shown(packed_code(functions), _CALLS)
     code = resources.files("operant.desktop.inside")
     argv += shown((code / "devtools_launcher.py").read_bytes(), _LAUNCHER)

@@ -8,7 +8,6 @@ are no windows, widgets, files or commands behind them.
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import math
 import os
@@ -22,12 +21,12 @@ import httpx
 import numpy as np
 import numpy.typing as npt
 from loguru import logger
-from PIL import Image
 
 from operant.actions import ui_rl
 from operant.actions.scrolling import as_notches
 from operant.config.desktop import DesktopConfig, Profile
 from operant.desktop.frame_comparison import same_frame
+from operant.desktop.png_frames import is_png, read_png_frame
 from operant.desktop.protocol import Capability, Desktop, LimitedDesktop
 from operant.desktop.remote.connection import BROKEN, CONNECT_S, FIRST_PAUSE_S, IDLE_S, check_url
 from operant.errors import (
@@ -53,8 +52,6 @@ CHECK_S = 10.0
 GOODBYE_S = 5.0
 PATIENCE_S = 2.0
 MOST_BYTES = 64 << 20
-MOST_PIXELS = 1 << 26
-PNG = b"\x89PNG"
 SETTLED = StepResult(changed=False, settled=True, waited_ms=0.0)
 PLAIN_ONLY = (
     "a UI-RL server sets its own tasks up and shows pixels only: see operant.tasks.ui_rl.session_task"
@@ -149,14 +146,11 @@ class _Answer:
         return found
 
     def frame(self) -> npt.NDArray[np.uint8]:
-        if not self.content.startswith(PNG):
+        if not is_png(self.content):
             self.stranger("that is no PNG picture")
         try:
-            with Image.open(io.BytesIO(self.content), formats=("PNG",)) as picture:
-                if picture.width * picture.height > MOST_PIXELS:
-                    self.stranger(f"of {picture.width}x{picture.height} pixels")
-                return np.array(picture.convert("RGB"))
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            return read_png_frame(self.content)
+        except ValueError as error:
             raise RemoteDesktopError(f"{self.url} sent a picture that can't be read: {error}") from error
 
     def stranger(self, what: str) -> NoReturn:

@@ -20,6 +20,8 @@ from pptx.dml.color import RGBColor as SlideColour
 from pptx.util import Inches
 from pptx.util import Pt as SlidePt
 
+from operant.errors import TaskError
+
 Change = Callable[[Any], None]
 NOTHING: Change = lambda document: None  # noqa: E731
 
@@ -362,6 +364,71 @@ def test_pdfs_and_archives(tmp_path: Path, score) -> None:
     with tarfile.open(tmp_path / "pdf.tar.gz", "w:gz") as tar:
         tar.add(one, "one.pdf")
     assert score("compare_archive", tmp_path / "pdf.tar.gz", tmp_path / "pdf.tar.gz", file_type="pdf") == 1
+
+
+def test_references(tmp_path: Path, score) -> None:
+    def cites(name: str, *references: str) -> Path:
+        book = docx.Document()
+        for line in ("A text.", "References", *references):
+            book.add_paragraph(line)
+        book.save(str(tmp_path / name))
+        return tmp_path / name
+
+    gold = cites("gold.docx", "Ann (2020). First.", "", "Bob (2021). Second.")
+    rate = lambda path, **options: score("compare_references", path, gold, **options)  # noqa: E731
+    assert rate(cites("same.docx", "Ann (2020). First.", "Bob (2021). Second.")) == 1
+    assert rate(cites("less.docx", "Ann (2020). First.")) == 0
+    near = cites("near.docx", "Ann (2020). First", "Bob (2021). Secnd.")
+    assert 0.8 < rate(near) < 1
+    assert rate(near, reference_base_result=0.99) == 0
+    plain = document(tmp_path / "plain.docx")
+    assert rate(plain) == 0
+    assert score("compare_references", plain, plain) == 1
+
+
+def test_pictures_of_pdfs(tmp_path: Path, score) -> None:
+    def printed(name: str, *seeds: int) -> Path:
+        pages = [
+            Image.fromarray(np.random.default_rng(seed).integers(0, 256, (60, 80, 3), dtype=np.uint8))
+            for seed in seeds
+        ]
+        pages[0].save(tmp_path / name, save_all=True, append_images=pages[1:])
+        return tmp_path / name
+
+    gold = printed("gold.pdf", 1, 2)
+    assert score("compare_pdf_images", printed("same.pdf", 1, 2), gold) == 1
+    assert score("compare_pdf_images", printed("half.pdf", 1, 3), gold) == 0.5
+    assert score("compare_pdf_images", printed("less.pdf", 1), gold) == 0
+
+
+def test_colours_of_page_numbers(tmp_path: Path, score) -> None:
+    from pptx.oxml import parse_xml
+
+    def field(colour: str) -> Any:
+        fill = f"<a:rPr><a:solidFill><a:srgbClr val='{colour}'/></a:solidFill></a:rPr>"
+        name = "http://schemas.openxmlformats.org/drawingml/2006/main"
+        return parse_xml(f"<a:fld xmlns:a='{name}' id='{{1}}' type='slidenum'>{fill}<a:t>1</a:t></a:fld>")
+
+    def deck(name: str, master: str | None, *slides: str | None) -> Path:
+        book = pptx.Presentation()
+        for colour in slides:
+            slide = book.slides.add_slide(book.slide_layouts[0])
+            if colour:
+                slide.shapes[0].text_frame.paragraphs[0]._p.append(field(colour))
+        if master:
+            book.slide_master.placeholders[0].text_frame.paragraphs[0]._p.append(field(master))
+        book.save(str(tmp_path / name))
+        return tmp_path / name
+
+    red = {"color": "red"}
+    assert score("check_page_number_colors", deck("master.pptx", "C00000", None, None), red) == 1
+    assert score("check_page_number_colors", deck("own.pptx", None, "FF0000", "FF0000"), red) == 1
+    assert score("check_page_number_colors", deck("one.pptx", None, "FF0000", None), red) == 0
+    assert score("check_page_number_colors", deck("other.pptx", "C00000", "0000FF"), red) == 0
+    assert score("check_page_number_colors", deck("none.pptx", None, None), red) == 0
+    assert score("check_page_number_colors", tmp_path / "other.pptx", {"color": "blue"}) == 1
+    with pytest.raises(TaskError, match="mauve"):
+        score("check_page_number_colors", tmp_path / "own.pptx", {"color": "mauve"})
 
 
 REGISTRY = """<oor:items xmlns:oor="http://openoffice.org/2001/registry"><item oor:path="{node}">

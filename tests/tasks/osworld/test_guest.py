@@ -1,24 +1,27 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from operant.errors import TaskError
 from operant.tasks.osworld import guest
+from operant.types import Size
+
+SIZE = SimpleNamespace(size=Size(1920, 1080))
 
 
-def test_commands_are_words_and_shells_get_stand_ins() -> None:
-    assert guest.argv_of("ls -l '/a b'", shell=False) == ["ls", "-l", "/a b"]
-    assert guest.argv_of(["cat", "~/x"], shell=False) == ["cat", "/home/user/x"]
-    assert guest.argv_of(["python", "a.py"], shell=False) == ["python3", "a.py"]
-    assert guest.argv_of(["sudo", "-S", "mkdir", "a"], shell=False) == ["mkdir", "a"]
-    assert guest.argv_of(["pkill", "chrome"], shell=False) == ["pkill", "chrom(e|ium)"]
-    assert guest.argv_of("a | b", shell=True) == ["/bin/bash", "-c", guest.PRELUDE + "a | b"]
-    chrome = guest.argv_of(["google-chrome", "--remote-debugging-port=1337"], shell=False)
-    assert chrome[0] == "chromium"
-    assert chrome[-2:] == ["--user-data-dir=/home/user/.config/google-chrome", "--remote-debugging-port=1337"]
-    for wrong in ("'", ""):
+def test_placeholders_are_filled_in_and_what_is_no_command_is_refused() -> None:
+    assert guest.words_of("click {SCREEN_WIDTH_HALF} '{SCREEN_HEIGHT}'", False, SIZE) == [
+        "click",
+        "960",
+        "1080",
+    ]
+    assert guest.words_of(["cat", "~/x"], False, SIZE) == ["cat", "/home/user/x"]
+    assert guest.words_of("a | b", True, SIZE) == ["/bin/sh", "-c", "a | b"]
+    for wrong in ("'", "", 3, [None]):
         with pytest.raises(TaskError):
-            guest.argv_of(wrong, shell=False)
+            guest.words_of(wrong, False, SIZE)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +31,11 @@ def test_commands_are_words_and_shells_get_stand_ins() -> None:
         (["libreoffice", "--calc"], False, "libreoffice"),
         (["libreoffice", "--headless", "--convert-to", "csv", "a.xlsx"], False, None),
         (["socat", "tcp-listen:9222,fork", "tcp:localhost:1337"], False, None),
+        ("gnome-terminal --maximize --working-directory=/home/user", True, "gnome-terminal"),
+        (["bash", "-c", "/usr/bin/gimp a.png"], False, "gimp"),
         ("ls", True, None),
+        ("echo 'open", True, None),
     ],
 )
 def test_only_programs_with_windows_are_waited_for(command, shell: bool, shown: str | None) -> None:
-    assert guest.window_program(guest.argv_of(command, shell)) == shown
+    assert guest.window_program(guest.words_of(command, shell, SIZE)) == shown

@@ -10,10 +10,41 @@ import openpyxl
 import pytest
 from openpyxl.chart import BarChart, LineChart, Reference
 from openpyxl.formatting.rule import CellIsRule
+from openpyxl.pivot.cache import CacheDefinition, CacheField, CacheSource, WorksheetSource
+from openpyxl.pivot.record import RecordList
+from openpyxl.pivot.table import DataField, Location, PivotField, RowColField, TableDefinition
 from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
 
 Change = Callable[[Any], None]
+
+
+def pivot() -> TableDefinition:
+    """The sums by name."""
+    source = CacheSource(type="worksheet", worksheetSource=WorksheetSource(ref="A1:B4", sheet="Sheet1"))
+    cache = CacheDefinition(
+        cacheSource=source, cacheFields=[CacheField(name="Name"), CacheField(name="Sum")], id="rId1"
+    )
+    cache.records = RecordList()
+    table = TableDefinition(
+        name="Sums",
+        cacheId=1,
+        dataCaption="Values",
+        location=Location(ref="F1:G5", firstHeaderRow=1, firstDataRow=1, firstDataCol=1),
+        pivotFields=[PivotField(), PivotField()],
+        rowFields=[RowColField(x=0)],
+        dataFields=[DataField(fld=1, subtotal="sum", name="Sum - Sum")],
+    )
+    table.cache = cache
+    return table
+
+
+def by_average(sheet: Any) -> None:
+    sheet._pivots[0].dataFields[0].subtotal = "average"
+
+
+def by_sum_column(sheet: Any) -> None:
+    sheet._pivots[0].rowFields[0].x = 1
 
 
 def book(path: Path, change: Change = lambda sheet: None) -> Path:
@@ -37,6 +68,7 @@ def book(path: Path, change: Change = lambda sheet: None) -> Path:
     validation = DataValidation(type="list", formula1='"Pass,Fail"')
     validation.add("C2:C4")
     sheet.add_data_validation(validation)
+    sheet.add_pivot(pivot())
     change(sheet)
     workbook.save(path)
     return path
@@ -61,6 +93,9 @@ RULES: list[tuple[dict[str, Any], Change]] = [
     ({"type": "sheet_fuzzy", "rules": [{"range": ["A2:A3"], "type": "fuzzy_match", "threshold": 90}]}, assign("A3", "Eve")),
     ({"type": "sheet_fuzzy", "rules": [{"range": ["A2:A2"], "type": "includes"}]}, assign("A2", "An")),
     ({"type": "chart", "chart_props": ["type", "title"]}, other_chart),
+    ({"type": "pivot_table", "pivot_props": ["data_fields"]}, by_average),
+    ({"type": "pivot_table", "pivot_props": ["row_fields", "col_fields", "filter"]}, by_sum_column),
+    ({"type": "pivot_table", "pivot_props": ["name"]}, lambda sheet: sheet._pivots.clear()),
     ({"type": "style", "props": ["font_bold", "font_color"]}, lambda sheet: setattr(sheet["A1"], "font", Font())),
     ({"type": "style", "props": ["bgcolor"]}, assign("B3", 11)),  # a conditional format reaches one more cell
     ({"type": "freeze"}, lambda sheet: setattr(sheet, "freeze_panes", "B2")),

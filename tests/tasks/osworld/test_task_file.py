@@ -109,7 +109,9 @@ def test_options_are_part_of_the_suite(checkout) -> None:
     suite = with_options(f"osworld:{root}", {"domain": "os,vlc", "class": "I", "meta": None})
     assert suite == f"osworld:{root}?domain=os+vlc&class=I"
     assert [template.id for template in load_suite(suite)] == ["osworld/one-v1", "osworld/two-v1"]
-    assert desktop_of(suite) == {"width": 1920, "height": 1080}
+    desktop = desktop_of(suite)
+    assert (desktop["width"], desktop["height"]) == (1920, 1080)
+    assert desktop["environment"]["PATH"].startswith("/run/operant/osworld/bin:")
     assert desktop_of("core") == {}
     assert with_absolute_files("osworld:here?class=I") == f"osworld:{Path.cwd()}/here?class=I"
     with pytest.raises(TaskError, match="'klass' is not an option"):

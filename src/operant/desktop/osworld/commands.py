@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from operant.actions import pyautogui_source
+from operant.desktop.osworld.machine_image import HOME
 from operant.errors import InvalidAction, InvalidPath
 from operant.types import Action, ActionKind, Size
 
-__all__ = ["HOME", "command_words", "expand_path", "recognise_pyautogui"]
+__all__ = ["command_words", "expand_path", "recognise_pyautogui"]
 
-HOME = "/home/user"
 _VARIABLE = re.compile(r"\$(?:\{(HOME|USER)\}|(HOME|USER)\b)")
 _VALUES = {"HOME": HOME, "USER": "user"}
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")

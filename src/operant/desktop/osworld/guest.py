@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from operant.desktop.osworld.commands import HOME, command_words, expand_path, recognise_pyautogui
+from operant.desktop.osworld.commands import command_words, expand_path, recognise_pyautogui
+from operant.desktop.osworld.machine_image import prepare_home
 from operant.desktop.osworld.recording import Recording
 from operant.desktop.osworld.tree_xml import write_tree
 from operant.desktop.osworld.window_names import find_window, window_of_file
@@ -40,11 +41,7 @@ LARGEST_OUTPUT = 64 << 20
 LARGEST_FILE = 512 << 20
 MOST_ENTRIES = 20_000  # of a directory tree
 DEEPEST = 40
-DIRECTORIES = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos")
 PYTHON = "/usr/bin/python3"
-WALLPAPER_KEY = ("org.gnome.desktop.background", "picture-uri")
-WALLPAPER_MODE = "--wallpaper-mode=stretch"
-ICONS_SETTINGS = f"{HOME}/.config/pcmanfm/operant/desktop-items-0.conf"
 DOWNLOAD = """
 import os, sys, urllib.request
 url, path = sys.argv[1:]
@@ -71,8 +68,8 @@ class GuestMachine:
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
-        """Make the directories that a HOME of OSWorld's has."""
-        self.desktop.run(["mkdir", "-p", *(f"{HOME}/{name}" for name in DIRECTORIES)])
+        """Make the HOME of OSWorld's image."""
+        prepare_home(self.desktop)
 
     def reset(self) -> None:
         """Back to the start, as reverting to a snapshot is."""
@@ -278,27 +275,6 @@ class GuestMachine:
         tree = self.desktop.accessibility("focused", timeout_s=TREE_S)
         terminal = tree.find("terminal")
         return None if terminal is None or terminal.text is None else terminal.text.rstrip()
-
-    def change_wallpaper(self, path: str) -> None:
-        """Show a picture behind the windows, where the desktop shows any, and keep it as GNOME's setting."""
-        commands = [["gsettings", "set", *WALLPAPER_KEY, f"file://{path}"]]
-        if self.desktop.profile == "full":
-            commands.append(["pcmanfm", "--profile", "operant", f"--set-wallpaper={path}", WALLPAPER_MODE])
-        for words in commands:
-            done = self._run(words, EXECUTE_S)
-            if done.returncode:
-                raise ApplicationError(done.stderr.decode("utf-8", "replace").strip()[-300:])
-
-    def wallpaper(self) -> str | None:
-        """The file of the picture behind the windows; None if there is none."""
-        with contextlib.suppress(FileNotFoundError):
-            for line in self.desktop.files.read_text(ICONS_SETTINGS).splitlines():
-                name, _, path = line.partition("=")
-                if name == "wallpaper" and path and self.desktop.files.exists(path):
-                    return path
-        done = self._run(["gsettings", "get", *WALLPAPER_KEY], EXECUTE_S)
-        said = done.stdout.decode("utf-8", "replace").strip().strip("'\"").removeprefix("file://")
-        return said if said and self.desktop.files.exists(said) else None
 
     def start_recording(self) -> bool:
         """Begin a film; False if one is being taken."""

@@ -15,7 +15,7 @@ from operant.desktop.atspi import ROLES, STATES
 from operant.errors import RemoteDesktopError
 from operant.types import Node
 
-__all__ = ["read_tree", "write_tree"]
+__all__ = ["NAMESPACES", "read_tree", "write_tree"]
 
 _SPACE = "https://accessibility.{}.example.org/ns/{}"
 _PARTS = {
@@ -28,6 +28,8 @@ _PARTS = {
     "val": "value",
     "act": "action",
 }
+#: Prefixes of attributes, and what each stands for on Ubuntu's machines.
+NAMESPACES = {short: _SPACE.format("ubuntu", part) for short, part in _PARTS.items()}
 #: What Debian's browser is called, and what OSWorld's getters look for on a machine of this kind.
 _APPLICATIONS = {"Chromium": "Google Chrome"}
 _DEEPEST = 200  # elements within elements that are read
@@ -42,7 +44,7 @@ def write_tree(tree: Node) -> str:
     """The XML of a desktop's tree. Its root is ``desktop-frame``."""
     tops = tree.children if tree.role == "desktop frame" else (tree,)
     applications = [_as_application(one) if one.role == "terminal" else one for one in tops]
-    spaces = "".join(f' xmlns:{short}="{_SPACE.format("ubuntu", part)}"' for short, part in _PARTS.items())
+    spaces = "".join(f' xmlns:{short}="{name}"' for short, name in NAMESPACES.items())
     inside = "".join(part for child in applications for part in _element(child, top=True))
     return f'<desktop-frame{spaces} name="main">{inside}</desktop-frame>'
 

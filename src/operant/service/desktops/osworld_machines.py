@@ -18,7 +18,7 @@ from loguru import logger
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop.osworld.guest import GuestMachine
-from operant.desktop.osworld.machine_files import OSWORLD_VARIABLES
+from operant.desktop.osworld.machine_image import MACHINE_SETTINGS, MACHINE_VARIABLES
 from operant.desktop.pool import DesktopPool, Lease
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
@@ -32,12 +32,9 @@ START_S = 120.0
 
 def machine_config(config: DesktopConfig) -> DesktopConfig:
     """A desktop that is like one of OSWorld's machines where nothing else was asked for."""
-    usual: dict[str, Any] = {"environment": {**OSWORLD_VARIABLES, **config.environment}}
-    if not config.model_fields_set & {"width", "height", "monitors"}:
-        usual |= {"width": 1920, "height": 1080}
-    if "profile" not in config.model_fields_set:
-        usual["profile"] = "full"
-    return config.model_copy(update=usual)
+    environment = {**MACHINE_VARIABLES, **config.environment}
+    usual = {**MACHINE_SETTINGS, "profile": "full"}
+    return config.with_defaults(usual).model_copy(update={"environment": environment})
 
 
 @dataclass(frozen=True, slots=True)

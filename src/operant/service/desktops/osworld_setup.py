@@ -9,6 +9,8 @@ from fastapi import Response
 
 from operant.desktop.osworld.commands import expand_path
 from operant.desktop.osworld.guest import BASH_S, EXECUTE_S, GuestMachine
+from operant.desktop.osworld.wallpaper import change_wallpaper as set_wallpaper
+from operant.desktop.osworld.wallpaper import find_wallpaper
 from operant.errors import ApplicationError, CommandTimeout, InvalidAction, WindowTimeout
 from operant.service.desktops.osworld_words import (
     command_of,
@@ -168,14 +170,14 @@ def change_wallpaper(guest: GuestMachine, data: Data) -> Response:
     if not guest.desktop.files.exists(full):
         return text(f"File not found: {full}", 404)
     try:
-        guest.change_wallpaper(full)
+        set_wallpaper(guest.desktop, full)
     except ApplicationError as failure:
         return text(f"Failed to change wallpaper. Error: {failure.message}", 500)
     return text("Wallpaper changed successfully")
 
 
 def wallpaper(guest: GuestMachine, data: Data) -> Response:
-    path = guest.wallpaper()
+    path = find_wallpaper(guest.desktop)
     if path is None:
         return text("Wallpaper file not found", 404)
     return Response(guest.read_file(path), media_type="image/png")

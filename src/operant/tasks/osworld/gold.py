@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from operant.desktop.osworld.commands import expand_path
 from operant.desktop.protocol import Desktop
 from operant.tasks.osworld.cache import Cache, as_list, golds_of
-from operant.tasks.osworld.guest import HOME
 from operant.tasks.osworld.task_file import Evaluation, TaskFile
 from operant.tasks.setup import SetupStep
 from operant.tasks.task import Task
@@ -54,6 +53,6 @@ def _pairs(one: Evaluation, cache: Cache) -> Iterator[tuple[str, Path]]:
     """Paths of the desktop, and the gold file of each."""
     if one.result is None or one.expected is None:
         return
-    paths = [posixpath.join(HOME, path) for path in as_list(one.result.get("path"))]
+    paths = [expand_path(path) for path in as_list(one.result.get("path"))]
     golds = [cache.path(asset.name) for asset in golds_of(one.expected, cache.task)]
     yield from zip(paths, golds, strict=False)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from operant.desktop.osworld.machine_image import VIDEO_TYPES
 from operant.tasks.oracle import Oracle
-from operant.tasks.osworld.steps import VIDEO_TYPES
 from operant.tasks.osworld.task_file import TaskFile
 from operant.tasks.script import parse_script
 

@@ -15,8 +15,11 @@ from typing import Any
 from loguru import logger
 
 from operant.config.desktop import DesktopConfig
+from operant.desktop.osworld.commands import expand_path
+from operant.desktop.osworld.machine_image import prepare_home
+from operant.desktop.osworld.wallpaper import change_wallpaper
 from operant.desktop.protocol import Capability, Desktop
-from operant.errors import ApplicationError, SetupFailed, TaskError
+from operant.errors import ApplicationError, InvalidPath, SetupFailed, TaskError
 from operant.tasks.osworld import guest
 from operant.tasks.osworld.cache import Asset, Cache, as_list, assets_of, download_name, files_of
 from operant.tasks.osworld.task_file import TaskFile
@@ -32,28 +35,6 @@ ENDERS = ("pkill", "killall", "kill")
 UNTIL_TRIES = 40
 UNTIL_PAUSE_S = 0.3
 DRAWN_MS = 300
-FOLDERS = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos")
-VIDEO_TYPES = (
-    "mp4",
-    "x-matroska",
-    "webm",
-    "quicktime",
-    "mpeg",
-    "x-msvideo",
-    "avi",
-    "ogg",
-    "x-flv",
-    "x-ms-wmv",
-    "3gpp",
-)
-#: Settings that OSWorld's image comes with: lines at the end of each file, which desktops may have already.
-HOME_FILES = {
-    ".config/vlc/vlcrc": "qt-privacy-ask=0\nextraintf=http\nhttp-password=password\n",
-    ".config/google-chrome/First Run": "",
-    # There, videos open in a player of GNOME's; here, in the browser, so that a task may choose VLC.
-    ".config/mimeapps.list": "[Default Applications]\n"
-    + "".join(f"video/{kind}=chromium.desktop\n" for kind in VIDEO_TYPES),
-}
 #: What opens a file, by its suffix.
 OPENERS = {
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "bmp", "webp"), "ristretto"),
@@ -95,10 +76,7 @@ class PrepareHome(SetupStep):
                 f"{self.task} wants a proxy, and none is set", hint="--network --proxy http://HOST:PORT"
             )
         _outputs[desktop] = {}
-        desktop.run(["mkdir", "-p", *(f"{guest.HOME}/{name}" for name in FOLDERS)])
-        for path, text in HOME_FILES.items():
-            before = desktop.files.read_text(path) if desktop.files.exists(path) else ""
-            desktop.files.write(path, f"{before.rstrip()}\n{text}".lstrip())
+        prepare_home(desktop)
 
 
 class GuestStep(SetupStep):
@@ -123,7 +101,7 @@ class GuestStep(SetupStep):
     def apply(self, desktop: Desktop) -> None:
         try:
             STEPS[self.type](self, desktop)
-        except (TaskError, KeyError, TypeError) as error:
+        except (TaskError, InvalidPath, KeyError, TypeError) as error:
             raise SetupFailed(f"{self.where}: {error}") from error
 
 
@@ -155,7 +133,7 @@ def _download(step: GuestStep, desktop: Desktop) -> None:
     cache = Cache(step.cache, step.task)
     for url, path in files_of(step.parameters, "url", step.where):
         data = cache.find(Asset(url, download_name(url, path))).read_bytes()
-        desktop.files.write(_guest_path(path), data)
+        desktop.files.write(expand_path(path), data)
 
 
 def _upload(step: GuestStep, desktop: Desktop) -> None:
@@ -164,11 +142,7 @@ def _upload(step: GuestStep, desktop: Desktop) -> None:
         source = (step.root / local).resolve()
         if step.root.resolve() not in source.parents or not source.is_file():
             raise SetupFailed(f"{step.where}: {local} is no file of {step.root}")
-        desktop.files.write(_guest_path(path), source.read_bytes())
-
-
-def _guest_path(path: str) -> str:
-    return posixpath.join(guest.HOME, path[2:] if path.startswith("~/") else path)
+        desktop.files.write(expand_path(path), source.read_bytes())
 
 
 # Programs.
@@ -227,7 +201,7 @@ def _reached(result: RunResult, wanted: Mapping[str, Any]) -> bool:
 
 
 def _open(step: GuestStep, desktop: Desktop) -> None:
-    path = _guest_path(str(step.parameters["path"]))
+    path = expand_path(str(step.parameters["path"]))
     if not desktop.files.exists(path):
         raise SetupFailed(f"{step.where}: there is no file {path}")
     name = posixpath.basename(path)
@@ -287,10 +261,10 @@ def _sleep(step: GuestStep, desktop: Desktop) -> None:
 
 
 def _wallpaper(step: GuestStep, desktop: Desktop) -> None:
-    path = _guest_path(str(step.parameters["path"]))
+    path = expand_path(str(step.parameters["path"]))
     if not desktop.files.exists(path):
         raise SetupFailed(f"{step.where}: there is no file {path}")
-    desktop.start(["pcmanfm", f"--set-wallpaper={path}"])
+    change_wallpaper(desktop, path)
     desktop.settle(DRAWN_MS)
 
 

@@ -11,11 +11,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from operant.desktop.osworld.machine_image import CHROME_NAMES, STAND_INS
 from operant.extras import install_extra
-from operant.tasks.osworld import guest
 from operant.tasks.osworld.cache import Cache, assets_of
 from operant.tasks.osworld.getters import GETTERS
 from operant.tasks.osworld.metrics import METRICS
+from operant.tasks.osworld.metrics.accessibility import unknown_attributes
 from operant.tasks.osworld.metrics.tables import unknown_rules
 from operant.tasks.osworld.steps import STEPS
 from operant.tasks.osworld.task_file import TaskFile
@@ -72,6 +73,9 @@ def _unknown(task: TaskFile) -> Iterator[str]:
         for source in (one.result, one.expected):
             if source is not None and source.get("type") not in GETTERS:
                 yield f"getter {source.get('type')!r}"
+        if one.metric == "check_accessibility_tree" and one.expected is not None:
+            for name in unknown_attributes(one.expected.get("rules")):
+                yield f"accessibility attribute {name!r}"
         if one.metric == "compare_table":
             yield from (f"compare_table rule {name!r}" for name in unknown_rules(one.options))
 
@@ -133,10 +137,10 @@ def _programs(task: TaskFile) -> Iterator[str]:
             name = posixpath.basename(word)
             if name in ("libreoffice", "localc", "lowriter", "loimpress"):
                 yield "soffice"
-            elif name in guest.CHROME_NAMES:
+            elif name in CHROME_NAMES:
                 yield "chromium"
-            elif name in guest.STAND_INS and name != "python":
-                yield guest.STAND_INS[name][0]
+            elif name in STAND_INS and name != "python":
+                yield STAND_INS[name]
             elif name in PROGRAMS or name in NO_SYSTEM:
                 yield name
             else:

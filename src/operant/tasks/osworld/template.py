@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
+from operant.desktop.osworld.machine_image import MACHINE_SETTINGS, MACHINE_VARIABLES
 from operant.errors import TaskError
 from operant.tasks.criteria.base import Criterion
 from operant.tasks.criteria.parse import nearest
@@ -27,7 +28,7 @@ __all__ = ["DESKTOP", "OPTIONS", "OsworldTemplate", "load_osworld", "with_option
 
 MAX_STEPS = 15
 #: What a desktop is like unless its settings say otherwise.
-DESKTOP: Mapping[str, Any] = {"width": 1920, "height": 1080}
+DESKTOP: Mapping[str, Any] = {**MACHINE_SETTINGS, "environment": dict(MACHINE_VARIABLES)}
 OPTIONS = ("meta", "domain", "class", "cache", "uncovered")
 
 

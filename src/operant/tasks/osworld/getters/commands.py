@@ -6,9 +6,9 @@ import collections
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from operant.desktop.osworld.machine_image import VIDEO_TYPES
 from operant.tasks.osworld import guest
 from operant.tasks.osworld.getters.evidence import Evidence
-from operant.tasks.osworld.steps import VIDEO_TYPES
 
 __all__ = ["GETTERS"]
 

@@ -6,11 +6,11 @@ import posixpath
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from operant.desktop.osworld.commands import expand_path
 from operant.desktop.protocol import Desktop
 from operant.errors import InvalidPath
 from operant.tasks.criteria.question import Refuted
 from operant.tasks.osworld.cache import Cache
-from operant.tasks.osworld.guest import HOME
 
 __all__ = ["MAX_RESULT", "Evidence"]
 
@@ -33,8 +33,8 @@ class Evidence:
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a file of the desktop; None if there is none."""
-        place = posixpath.join(HOME, path[2:] if path.startswith("~/") else path)
         try:
+            place = expand_path(path)
             info = self.desktop.files.info(place)
             if info is None:
                 return None
@@ -42,7 +42,7 @@ class Evidence:
                 raise Refuted(f"{place} is too large")
             return self.desktop.files.read(place, MAX_RESULT)
         except (OSError, InvalidPath) as error:
-            raise Refuted(f"{place} can't be read: {error}") from error
+            raise Refuted(f"{path} can't be read: {error}") from error
 
     def keep(self, name: str, data: bytes) -> Path:
         """A copy for metrics that read files; only the last part of the name counts."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import urllib.parse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from operant.desktop.osworld.tree_xml import write_tree
+from operant.desktop.osworld.wallpaper import find_wallpaper
 from operant.errors import AccessibilityError
 from operant.tasks.criteria.executables import TERMINALS
 from operant.tasks.osworld.getters.evidence import Evidence
@@ -15,7 +16,6 @@ from operant.types import Node
 __all__ = ["GETTERS"]
 
 TREE_S = 20.0
-WALLPAPER_SETTINGS = ".config/pcmanfm/default/desktop-items-0.conf"
 
 
 def _screen_size(source: Mapping[str, Any], evidence: Evidence) -> dict[str, int]:
@@ -33,18 +33,16 @@ def _window_size(source: Mapping[str, Any], evidence: Evidence) -> dict[str, int
 
 
 def _wallpaper(source: Mapping[str, Any], evidence: Evidence) -> Path | None:
-    """The picture behind the icons: what GNOME's setting names, else what the file manager shows."""
-    said = evidence.desktop.run(
-        ["gsettings", "get", "org.gnome.desktop.background", "picture-uri"], timeout_s=10.0
-    ).output.strip()
-    if said.strip("'").startswith("file://"):
-        return evidence.fetch(urllib.parse.unquote(said.strip("'").removeprefix("file://")), "wallpaper")
-    settings = evidence.read(WALLPAPER_SETTINGS)
-    for line in (settings or b"").decode("utf-8", "replace").splitlines():
-        key, _, path = line.partition("=")
-        if key == "wallpaper" and path:
-            return evidence.fetch(path, "wallpaper")
-    return None
+    path = find_wallpaper(evidence.desktop)
+    return None if path is None else evidence.fetch(path, "wallpaper")
+
+
+def _accessibility_tree(source: Mapping[str, Any], evidence: Evidence) -> str | None:
+    """The widgets of all programs, as the XML of OSWorld's guests."""
+    try:
+        return write_tree(evidence.desktop.accessibility("desktop", timeout_s=TREE_S))
+    except AccessibilityError:
+        return None
 
 
 def _terminal_output(source: Mapping[str, Any], evidence: Evidence) -> str | None:
@@ -69,5 +67,6 @@ GETTERS: dict[str, Callable[[Mapping[str, Any], Evidence], Any]] = {
     "vm_screen_size": _screen_size,
     "vm_window_size": _window_size,
     "vm_wallpaper": _wallpaper,
+    "accessibility_tree": _accessibility_tree,
     "vm_terminal_output": _terminal_output,
 }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from operant.tasks.osworld.metrics import (
+    accessibility,
     browser,
     documents,
     images,
@@ -18,6 +19,7 @@ from operant.tasks.osworld.metrics import (
     pdfs,
     program_settings,
     slides,
+    sounds,
     system,
     tables,
     text,
@@ -41,6 +43,8 @@ METRICS: dict[str, Metric] = {
         slides,
         images,
         pdfs,
+        sounds,
+        accessibility,
     )
     for name, metric in module.METRICS.items()
 }

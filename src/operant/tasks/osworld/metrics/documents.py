@@ -251,6 +251,24 @@ def _unique_records(result: Path, expected: Any, options: Options) -> float:
     return float(len(set(trains(found))) == len(trains(found)))
 
 
+def _references(result: Path, expected: Path, options: Options) -> float:
+    """How similar the lists of references are, by how much more than they were at the start."""
+    title = str(options.get("reference_indicator", "References"))
+    found, wanted = (_after(_paragraphs(path), title) for path in (result, expected))
+    if found is None or wanted is None:
+        return float(found is wanted)
+    base = float(options.get("reference_base_result", 0.5))
+    score = _similarity(found, wanted)
+    return (score - base) / (1 - base) if score >= base + 0.01 else 0.0
+
+
+def _after(lines: list[str], title: str) -> list[str] | None:
+    """The lines below a title that say something; None without the title."""
+    if title not in lines:
+        return None
+    return [line for line in lines[lines.index(title) + 1 :] if line.strip()]
+
+
 METRICS: dict[str, Callable[[Any, Any, Options], float]] = {
     "compare_docx_files": compare_docx,
     "compare_docx_files_and_ignore_new_lines": _without_blank_lines,
@@ -267,5 +285,6 @@ METRICS: dict[str, Callable[[Any, Any, Options], float]] = {
     "check_italic_font_size_14": _italics_of_14,
     "evaluate_colored_words_in_tables": _coloured_words,
     "check_highlighted_words": _highlights_gone,
+    "compare_references": _references,
     "compare_unique_train_records": _unique_records,
 }

@@ -13,7 +13,7 @@ from operant.errors import TaskError
 from operant.tasks.criteria.question import Refuted
 from operant.tasks.osworld.cache import as_list
 
-__all__ = ["METRICS", "compare_images", "similarity"]
+__all__ = ["METRICS", "compare_images", "grey", "look_alike", "similarity"]
 
 Pixels = npt.NDArray[np.float64]
 Options = Mapping[str, Any]
@@ -58,6 +58,20 @@ def _means(values: Pixels) -> Pixels:
     size = WINDOW
     window = sums[size:, size:] - sums[:-size, size:] - sums[size:, :-size] + sums[:-size, :-size]
     return np.asarray(window / (size * size), dtype=np.float64)
+
+
+def grey(picture: Any) -> Any:
+    """A picture of Pillow's in grey; one that is too large for any screen refutes."""
+    if picture.width * picture.height > MAX_PIXELS:
+        raise Refuted("a picture is too large")
+    return picture.convert("L")
+
+
+def look_alike(one: Any, other: Any) -> bool:
+    """Whether two grey pictures of Pillow's have the same structure, at the size of the smaller one."""
+    size = min(one.size, other.size, key=lambda side: side[0] * side[1])
+    pixels = [np.asarray(picture.resize(size), dtype=np.float64) for picture in (one, other)]
+    return similarity(pixels[0], pixels[1]) >= ALIKE
 
 
 def _grey_pair(result: Path, expected: Path) -> tuple[Pixels, Pixels]:

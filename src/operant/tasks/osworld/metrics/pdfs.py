@@ -51,6 +51,19 @@ def _pages(result: Path, rules: Options, options: Options) -> float:
     return 1.0
 
 
+def _pictures(result: Path, expected: Path, options: Options) -> float:
+    """The share of pictures that look the same, in the order of the pages."""
+    found, wanted = (_grey_pictures(path) for path in (result, expected))
+    if len(found) != len(wanted):
+        raise Refuted(f"it has {len(found)} pictures instead of {len(wanted)}")
+    alike = [images.look_alike(one, other) for one, other in zip(found, wanted, strict=True)]
+    return sum(alike) / len(alike) if alike else 1.0
+
+
+def _grey_pictures(path: Path) -> list[Any]:
+    return [images.grey(one.image) for page in _reader(path).pages for one in page.images if one.image]
+
+
 def _same_zip(result: Path, expected: Path, options: Options) -> float:
     """The same names, and the same bytes; PDFs may differ in all but their text."""
     with _Unpacked(result) as found, _Unpacked(expected) as wanted:
@@ -150,6 +163,7 @@ class _Unpacked:
 
 METRICS: dict[str, Callable[[Any, Any, Options], float]] = {
     "compare_pdfs": compare_pdfs,
+    "compare_pdf_images": _pictures,
     "check_pdf_pages": _pages,
     "compare_archive": _archive,
     "compare_zip_files": _same_zip,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from operant.errors import TaskError
 from operant.tasks.criteria.question import Refuted
 
 __all__ = ["METRICS", "compare_pptx"]
@@ -264,10 +265,44 @@ def _stretched(result: Path, expected: Path, options: Options) -> float:
     return float(held)
 
 
+#: How a colour is recognised by its name: which part stands out.
+_PARTS = {"red": 0, "green": 1, "blue": 2}
+_STANDS_OUT = 50
+
+
+def _page_numbers(result: Path, rules: Options, options: Options) -> float:
+    """Every slide shows its number in the colour, by its own field or by that of its master."""
+    wanted = str(rules["color"])
+    if wanted not in (*_PARTS, "black"):
+        raise TaskError(f"check_page_number_colors does not know the colour {wanted!r}")
+    for number, slide in enumerate(_presentation(result).slides, 1):
+        parts = (slide, slide.slide_layout, slide.slide_layout.slide_master)
+        colours = next(filter(None, map(_number_colours, parts)), [])
+        if not colours or not all(_is_colour(one, wanted) for one in colours):
+            raise Refuted(f"the number of slide {number} is not {wanted}")
+    return 1.0
+
+
+def _number_colours(part: Any) -> list[str]:
+    """Colours of the fields that show a slide's number."""
+    fields = [one for one in part._element.iter(f"{DRAWING}fld") if one.get("type") == "slidenum"]
+    path = f"{DRAWING}rPr/{DRAWING}solidFill/{DRAWING}srgbClr"
+    return [colour.get("val", "") for field in fields for colour in field.findall(path)]
+
+
+def _is_colour(text: str, name: str) -> bool:
+    parts = [int(text[i : i + 2], 16) for i in (0, 2, 4)]
+    if name == "black":
+        return max(parts) < _STANDS_OUT
+    strong = parts.pop(_PARTS[name])
+    return all(strong > part + _STANDS_OUT for part in parts)
+
+
 METRICS: dict[str, Callable[[Any, Any, Options], float]] = {
     "compare_pptx_files": compare_pptx,
     "check_slide_orientation_Portrait": _portrait,
     "check_transition": _transition,
     "evaluate_presentation_fill_to_rgb_distance": _fill_distance,
+    "check_page_number_colors": _page_numbers,
     "check_image_stretch_and_center": _stretched,
 }

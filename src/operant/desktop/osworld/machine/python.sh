@@ -1,3 +1,0 @@
-#!/bin/sh
-# OSWorld's task files and controllers call `python`. Debian has python3 only.
-exec /usr/bin/python3 "$@"
