@@ -288,6 +288,10 @@ class TooManyRequests(OperantError):
     """A client asks faster than it may, or a queue is full."""
 
 
+class RequestCancelled(OperantError):
+    """The client does not want the answer any more."""
+
+
 class BodyTooLarge(OperantError):
     """A request, or the picture in it, is larger than allowed."""
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import httpx
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -276,6 +277,48 @@ def test_nothing_is_left_when_the_client_goes(how: str) -> None:
 # Over HTTP.
 
 
+def runs(*argv: str) -> bool:
+    """Whether a process has this command line; those of desktops are seen from outside."""
+    said = "\0".join(argv).encode() + b"\0"
+
+    def line(entry: Path) -> bytes:
+        try:
+            return (entry / "cmdline").read_bytes()
+        except OSError:
+            return b""
+
+    return any(line(entry) == said for entry in Path("/proc").iterdir() if entry.name.isdecimal())
+
+
+async def begin_and_cancel(client: Client, command: str, seconds: str) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.call_tool, "run", {"command": command, "timeout_s": 280})
+        await anyio.to_thread.run_sync(wait_until, lambda: runs("sleep", seconds))
+        tasks.cancel_scope.cancel()
+
+
+async def cancel_a_command(client: Client) -> None:
+    told = await client.call_tool("run", {"command": "exit 3"})
+    assert "exit code 3" in text_of(told)
+    seconds = f"250.{os.getpid()}"
+    await begin_and_cancel(client, f"sleep 1{seconds} & sleep {seconds}; echo no > late", seconds)
+    with anyio.fail_after(WAIT_S):
+        left = await client.call_tool("run", {"command": "ls"})
+    assert not left.is_error, text_of(left)
+    assert "late" not in text_of(left)
+    assert not runs("sleep", seconds)
+    assert not runs("sleep", f"1{seconds}"), "its children are ended with it"
+
+
+@pytest.mark.x11
+def test_a_cancelled_command_frees_the_session_over_pipes() -> None:
+    async def play() -> None:
+        async with Client(stdio()) as client:
+            await cancel_a_command(client)
+
+    anyio.run(play)
+
+
 @pytest.fixture
 def served(request: pytest.FixtureRequest) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     token, flags = request.param
@@ -326,6 +369,21 @@ def test_clients_have_desktops_of_their_own_over_http(served: tuple[str, subproc
     assert evil.status_code in (403, 421)
     page = httpx.post(url, json={}, headers={"origin": "http://evil.example"}, timeout=WAIT_S)
     assert page.status_code == 403
+
+
+@pytest.mark.x11
+@pytest.mark.parametrize("served", [("", ("--max-desktops", "1"))], indirect=True)
+def test_a_cancelled_command_frees_the_session_over_http(served: tuple[str, subprocess.Popen[bytes]]) -> None:
+    url, process = served
+
+    async def play() -> None:
+        async with Client(url) as client:
+            await cancel_a_command(client)
+            seconds = f"260.{os.getpid()}"
+            await begin_and_cancel(client, f"sleep {seconds}", seconds)
+
+    anyio.run(play)
+    wait_until(lambda: not supervisors(process.pid))
 
 
 @pytest.mark.parametrize("served", [("a-long-secret-token", ())], indirect=True)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import base64
 import re
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import anyio
 import anyio.to_thread
 import mcp_types as types
 import numpy as np
@@ -27,6 +29,7 @@ from operant import __version__
 from operant.actions.payload import nearest
 from operant.errors import OperantError, TaskError
 from operant.mcp.offer import Offer
+from operant.mcp.requests import Request
 from operant.mcp.session import DesktopSession
 from operant.mcp.tools import Tool, tools_of
 from operant.pictures.png import png_bytes
@@ -55,7 +58,12 @@ def make_server(offer: Offer, find: FindSession) -> Server[Any]:
 
     async def in_thread(do: Callable[[], Any]) -> Any:
         # A request that is cancelled must not keep the server from closing the desktop.
-        return await anyio.to_thread.run_sync(do, abandon_on_cancel=True)
+        request = Request()
+        try:
+            return await anyio.to_thread.run_sync(partial(request.do, do), abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            threading.Thread(target=request.cancel, name="cancel", daemon=True).start()
+            raise
 
     async def list_tools(context: Context, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_describe(tool) for tool in tools.values()])

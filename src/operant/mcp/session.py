@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -33,6 +34,7 @@ from operant.errors import (
     TaskError,
 )
 from operant.mcp.offer import Offer
+from operant.mcp.requests import current_request
 from operant.rollout.episode import EpisodeResult, Step
 from operant.rollout.loop import state_of
 from operant.rollout.store import EpisodeWriter
@@ -74,6 +76,7 @@ class DesktopSession:
     def using(self) -> Iterator[Desktop]:
         """The desktop, for one call at a time; it is started where that has not been done."""
         with self._lock:
+            current_request().check()  # it may have waited for its turn
             if self.closed:
                 raise DesktopClosed("this session has ended", hint="connect again")
             if self._desktop is None or self._desktop.closed:
@@ -132,10 +135,18 @@ class DesktopSession:
                 raise InvalidAction(str(transition.info["invalid"]))
             return transition
 
-    def call(self, function: str, arguments: dict[str, Any], do: Callable[[Desktop], T]) -> T:
-        """Do something else to the desktop, as a step that is called ``function``."""
-        with self.using():
+    def call(
+        self,
+        function: str,
+        arguments: dict[str, Any],
+        do: Callable[[Desktop], T],
+        end: Callable[[Desktop], None] | None = None,
+    ) -> T:
+        """Do something else to the desktop, as a step that is called ``function``. If it is cancelled, ``end`` ends it."""
+        with self.using() as desktop, contextlib.ExitStack() as stack:
             assert self._doer is not None
+            if end is not None:
+                stack.enter_context(current_request().ended_by(partial(end, desktop)))
             self._doer.prepare(do)
             self._step(Action(ActionKind.CALL, function=function, kwargs=tuple(arguments.items())))
             return cast(T, self._doer.result())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from pydantic import Field
 
 from operant.apps import app_names, load_app
@@ -16,6 +18,8 @@ __all__ = ["TOOLS"]
 LAUNCH_S = 30.0
 LONGEST_RUN_S = 300.0
 OUTPUT_BYTES = 30_000
+#: Keeps its arguments, by which it is found, while the command runs; both are in one process group.
+WRAPPER = 'sh -c "$1"; exit $?'
 KEPT_COMMAND = 2_000  # characters of a command that the episode keeps
 
 
@@ -54,10 +58,18 @@ def launch(session: DesktopSession, a: _Launch) -> ToolReply:
 
 
 def run(session: DesktopSession, a: _Run) -> ToolReply:
-    def run_it(desktop: Desktop) -> RunResult:
-        return desktop.run(["sh", "-c", a.command], timeout_s=a.timeout_s, limit=OUTPUT_BYTES)
+    mark = f"run-{secrets.token_hex(8)}"
+    argv = ["sh", "-c", WRAPPER, mark, a.command]
 
-    done = session.call("run", {"command": a.command[:KEPT_COMMAND]}, run_it)
+    def run_it(desktop: Desktop) -> RunResult:
+        return desktop.run(argv, timeout_s=a.timeout_s, limit=OUTPUT_BYTES)
+
+    def end_it(desktop: Desktop) -> None:
+        for process in desktop.processes():
+            if mark in process.command:
+                desktop.run(["sh", "-c", 'kill -s KILL -- "-$1"', "sh", str(process.pid)])
+
+    done = session.call("run", {"command": a.command[:KEPT_COMMAND]}, run_it, end_it)
     parts = [f"exit code {done.returncode}" + (" (output was cut)" if done.truncated else "")]
     for name, said in (("stdout", done.stdout), ("stderr", done.stderr)):
         if said:
