@@ -5,11 +5,14 @@ One back-off for all vendors, so their SDKs' own retries are off. Knows no vendo
 
 from __future__ import annotations
 
+import email.utils
 import json
+import math
 import random
 import sys
 import time
 from collections.abc import Callable, Iterable
+from datetime import timezone
 from typing import Any, TypeVar
 
 from operant.errors import ModelServerError
@@ -35,11 +38,14 @@ T = TypeVar("T")
 class Failure(Exception):
     """A request without an answer that can be used. ``status`` is HTTP's, or one of those above."""
 
-    def __init__(self, status: int, message: str, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, retry_after_s: float | None = None, hint: str | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.retry_after_s = retry_after_s
+        self.hint = hint or _HINTS.get(status)
 
     @property
     def passes(self) -> bool:
@@ -49,7 +55,7 @@ class Failure(Exception):
     def typed(self, where: str, scrub: Callable[[str], str]) -> ModelServerError:
         what = f"HTTP {self.status}: " if self.status > 0 else ""
         message = scrub(f"{where}: {what}{' '.join(self.message.split())[:400]}")
-        return ModelServerError(message, hint=_HINTS.get(self.status))
+        return ModelServerError(message, hint=self.hint)
 
 
 def ask(
@@ -74,9 +80,20 @@ def ask(
             pause = failure.retry_after_s
             if pause is None:
                 pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (tried - 1)) * random.uniform(0.75, 1.25)
-            if not failure.passes or tried > retries or time.monotonic() + pause >= deadline:
+            if not failure.passes or tried > retries:
                 raise
+            if time.monotonic() + pause >= deadline:
+                raise _too_long(failure, timeout_s) from failure
             sleep(pause)
+
+
+def _too_long(failure: Failure, timeout_s: float) -> Failure:
+    """The failure of a server that asks for a longer pause than a turn has time for."""
+    if failure.retry_after_s is None:
+        return failure
+    asked = f"{failure.message.rstrip('. ')}; the server asks to wait {failure.retry_after_s:.0f} s"
+    hint = f"a turn has {timeout_s:g} s: raise timeout_s and --action-timeout to wait for it, or try again later"
+    return Failure(failure.status, asked, failure.retry_after_s, hint)
 
 
 def sdk_failure(error: Any) -> Failure:
@@ -103,15 +120,26 @@ def _said(error: Any) -> str:
 
 
 def retry_after(headers: Any) -> float | None:
-    """The seconds that a server asks for."""
+    """The seconds that a server asks for, as a number or as the date after which it may be asked again."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        said = headers.get(name, "")
         try:
-            pause = float(headers.get(name, "")) / unit
+            pause = float(said) / unit
         except ValueError:
-            continue
-        if 0 <= pause < 3600:
+            pause = _seconds_until(said)
+        if 0 <= pause < math.inf:
             return pause
     return None
+
+
+def _seconds_until(date: str) -> float:
+    """From now to a date of HTTP; not a number if it is none."""
+    try:
+        when = email.utils.parsedate_to_datetime(date)
+    except ValueError:
+        return math.nan
+    # HTTP's dates are GMT, and one in the past means now.
+    return max(0.0, when.replace(tzinfo=when.tzinfo or timezone.utc).timestamp() - time.time())
 
 
 def read_reply(chunks: Iterable[bytes], timeout_s: float) -> dict[str, Any]:
