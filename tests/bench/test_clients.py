@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from operant.bench.chat_episodes import measure_chat_server
+from operant.errors import NoResults
 from operant.testing.chat_server import ChatServer
 
 pytestmark = pytest.mark.x11
@@ -31,3 +32,9 @@ def test_a_model_that_answers_with_anything_is_counted(tmp_path: Path) -> None:
     assert found["overall"]["n"] == 2
     assert found["overall"]["success"] == 0
     assert found["invalid_steps"] > 0
+
+
+def test_a_server_that_is_not_there_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(NoResults):
+        measure_chat_server("http://127.0.0.1:9/v1", "any", episodes=1, minutes=1.0, result_dir=tmp_path)
+    assert "no connection" in capfd.readouterr().err
