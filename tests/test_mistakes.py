@@ -98,6 +98,13 @@ FLAGS = [
     Mistake("apps show moosepad", "there is no application 'moosepad'", "did you mean 'mousepad'?"),
     Mistake("results show nowhere", "nowhere is not a directory", "operant eval --result-dir"),
     Mistake("results compare . .", ". holds no results", "operant eval"),
+    Mistake("serve --token short", "token: a token has at least 16 characters"),
+    Mistake(
+        "eval --agent team:t.yaml --suite core",
+        "t.yaml: members.clerk: there is no agent 'orcle'",
+        "'oracle'?",
+        files={"t.yaml": "members: {clerk: {agent: orcle}}"},
+    ),
     Mistake("replay nowhere", "nowhere holds no episode", "episode.json"),
     Mistake("train clone --demos nowhere --out a.pt", "'--demos'"),
     Mistake("train clone --demos . --out a.pt", "there is nothing to learn from", "operant demos collect"),
@@ -322,6 +329,29 @@ def test_a_mistake_on_the_command_line_is_told(
     # Mistakes in flags themselves are answered by usage and an error in a box, which holds the hint.
     assert mistake.hint in (hint if colon and "Usage:" not in said else said)
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "flag"),
+    [("desktop shot", "desktop", "--out"), ("apps check true", "true", "--picture")],
+)
+def test_a_data_directory_that_cannot_be_written_is_told_before_a_desktop_starts(
+    command: str,
+    name: str,
+    flag: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("OPERANT_DATA_DIR", str(tmp_path / "file" / "d"))
+    with nothing_left(tmp_path, monkeypatch), pytest.raises(SystemExit) as left:
+        main(command.split())
+    assert left.value.code == TYPED
+    assert capsys.readouterr().err.splitlines() == [
+        f"error: {tmp_path}/file/d/pictures/{name}.png can't be written: Not a directory",
+        f"hint: choose a file with {flag}, or a directory with OPERANT_DATA_DIR",
+    ]
 
 
 # Requests.

@@ -242,6 +242,8 @@ def test_the_wheel_holds_the_samples(installed: Installed) -> None:
     assert written == {path.name for path in (ROOT / "config").iterdir()} - {"notes.yaml"}
     listed = json.loads(installed.run("operant", "tasks", "list", "--suite", "samples/notes.yaml", "--json"))
     assert [row["id"] for row in listed] == ["notes/write-note-v1"]
+    shipped = "from operant.bench.recorded_latencies import Latencies as L, shipped_latencies as s; print(L.load(s()).mean_s)"
+    assert float(installed.run("python", "-c", shipped)) > 0
 
 
 @pytest.mark.x11

@@ -348,6 +348,10 @@ class ServiceNotReady(OperantError):
     """The service is starting or stopping, or this machine can't do what was asked."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: everything is put away as after Ctrl-C. For a service it is the usual end."""
+
+
 # Which failures cost an episode, and which end more than that.
 
 #: The user's stop, and mistakes that the next episode would meet as well.

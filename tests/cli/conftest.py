@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from operant.cli import main
-from operant.evaluation.runner import evaluate
+from operant.desktop.providers.sandbox import SandboxProvider
 from operant.tasks.suites import SUITES
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
 
@@ -24,7 +24,7 @@ def fake(
     pretend.TEMPLATES = list(FAKE_TEMPLATES)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pretend_suite", pretend)
     monkeypatch.setitem(SUITES, "pretend", "pretend_suite:TEMPLATES")
-    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", FakeDesktop.factory)
+    monkeypatch.setattr(SandboxProvider, "start", lambda _, config: FakeDesktop.factory(config))
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.setenv("NO_COLOR", "1")

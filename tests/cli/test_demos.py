@@ -53,6 +53,35 @@ def test_demonstrations_are_collected(tmp_path: Path) -> None:
     assert size / done.steps <= 60_000
 
 
+def test_a_collection_that_was_cut_off_is_resumed(
+    fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from operant.rollout import demonstration_collector
+
+    monkeypatch.setitem(
+        demonstration_collector.collect_demonstrations.__kwdefaults__, "desktops", FakeDesktop.factory
+    )
+    collect = ("demos", "collect", "--suite", "pretend", "--only", "press-button", "--out", "demos", "--json")
+    told = json.loads(fake(*collect, "--episodes", "2")[0])
+    assert (told["already_there"], told["episodes"]) == (0, 2)
+    first = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "demos").iterdir()}
+    out, err = fake(*collect, "--episodes", "5", "--resume")
+    told = json.loads(out)
+    assert (told["already_there"], told["episodes"]) == (2, 3)
+    assert "5/5" in err
+    now = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "demos").iterdir()}
+    assert len(now) == 5
+    assert first.items() <= now.items(), "what was there is not recorded again"
+    assert json.loads(fake(*collect, "--episodes", "5", "--resume")[0])["episodes"] == 0
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demonstration_collector, "collect_demonstrations", interrupted)
+    _, err = fake(*collect, code=130)
+    assert "stopped; demos keeps what was recorded: the same command with --resume records the rest" in err
+
+
 # By an agent.
 
 MODEL = "vendor: chat\nmodel: any\nobservation: a11y_tree\n"

@@ -17,7 +17,7 @@ import torch
 from PIL import Image
 
 from operant.config.desktop import DesktopConfig
-from operant.evaluation.runner import evaluate
+from operant.desktop.providers.sandbox import SandboxProvider
 from operant.rollout.store import find_episodes, read_episode
 from operant.testing import FakeDesktop
 from operant.types import Outcome, Size
@@ -261,13 +261,13 @@ def test_desktops_are_as_flags_and_the_file_say(
     fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[DesktopConfig] = []
-    factory = evaluate.__kwdefaults__["desktops"]
+    start = SandboxProvider.start
 
-    def noted(config: DesktopConfig) -> Any:
+    def noted(provider: SandboxProvider, config: DesktopConfig) -> Any:
         made.append(config)
-        return factory(config)
+        return start(provider, config)
 
-    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", noted)
+    monkeypatch.setattr(SandboxProvider, "start", noted)
     (tmp_path / "eval.yaml").write_text("desktop: {width: 640, height: 480, limits: {memory_mb: 512}}\n")
     args = ("eval", "--agent", "done", "--suite", "pretend", "--json", "--config", "eval.yaml")
     fake(*args)
@@ -346,7 +346,7 @@ def test_settings_are_checked_before_anything_starts(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", lambda _: pytest.fail("a desktop was started"))
+    monkeypatch.setattr(SandboxProvider, "start", lambda *_: pytest.fail("a desktop was started"))
     out, err = fake("eval", *args, "--suite", "pretend", code=2)
     assert out == ""
     assert said in err

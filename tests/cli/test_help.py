@@ -96,7 +96,10 @@ def test_help_shows_flags_defaults_and_what_is_required(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     for args, lines in (
-        (["train", "clone"], ["*  --demos", "[required]", "How long to learn. [default: 15]"]),
+        (
+            ["train", "clone"],
+            ["*  --demos", "[required]", "How long to learn at most. [default: 15, or none with --updates]"],
+        ),
         (["train", "hierarchical"], ["--num-envs <int> Desktops that are played on at once. [default: 8]"]),
         (["eval"], ["--json Print", "--suite <str> Required, here or in --config", "[default: no-network]"]),
     ):

@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 
 from operant.cli import main, train_vlm
 from operant.config.vlm_training import VLMTrainingConfig
-from operant.evaluation.runner import evaluate
+from operant.desktop.providers.sandbox import SandboxProvider
 from operant.testing import FAKE_TEMPLATES, FakeDesktop
-from operant.train import run
 
 ROOT = Path(__file__).parents[2]
 TASKS = """
@@ -58,7 +57,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pretend = ModuleType("pretend_here")
     pretend.TEMPLATES = [type(template) for template in FAKE_TEMPLATES]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pretend_here", pretend)
-    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", FakeDesktop.factory)
+    monkeypatch.setattr(SandboxProvider, "start", lambda _, config: FakeDesktop.factory(config))
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setenv("COLUMNS", "140")
     monkeypatch.setenv("NO_COLOR", "1")
@@ -159,7 +158,6 @@ def test_a_module_with_a_blank_that_nothing_fills_is_refused(operant: Call) -> N
 def test_a_run_learns_on_a_suite_of_a_module(
     operant: Call, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(run.train.__kwdefaults__, "factory", FakeDesktop.factory)
     (here / "train.yaml").write_text("environment:\n  suite: pretend_here:TEMPLATES\n")
     out, _ = operant(
         *("train", "hierarchical", "--config", "train.yaml", "--difficulty", "EASY", "--num-envs", "1"),

@@ -9,7 +9,7 @@ import pytest
 from operant.cli import main
 from operant.config.places import VARIABLE, data_dir
 from operant.config.service import ServiceConfig
-from operant.evaluation.runner import evaluate
+from operant.desktop.providers.sandbox import SandboxProvider
 from operant.tasks.suites import SUITES
 from operant.testing import FakeDesktop
 from operant.train.config import TrainConfig
@@ -55,7 +55,7 @@ def test_an_evaluation_leaves_the_current_directory_clean(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(SUITES, "pretend", "operant.testing:FAKE_TEMPLATES")
-    monkeypatch.setitem(evaluate.__kwdefaults__, "desktops", FakeDesktop.factory)
+    monkeypatch.setattr(SandboxProvider, "start", lambda _, config: FakeDesktop.factory(config))
     with pytest.raises(SystemExit) as left:
         main(["eval", "--agent", "done", "--suite", "pretend", "--limit", "1"])
     assert not left.value.code

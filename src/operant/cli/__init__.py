@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from operant.errors import OperantError, is_bad_usage
+from operant.errors import OperantError, Terminated, is_bad_usage
 
 __all__ = ["main"]
 
@@ -79,7 +79,7 @@ def _ended_politely() -> Iterator[None]:
         return
 
     def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
+        raise Terminated
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:

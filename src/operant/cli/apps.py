@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from operant.cli.data_flags import DATA_DIR
-from operant.cli.output_flags import DirectoryOption, FileOption
+from operant.cli.output_flags import DirectoryOption, FileOption, default_picture
 from operant.errors import ConfigError, UnknownApplication
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def check(
 
     Exit code 0 if an agent can use it, 1 if it can't, 2 if there is no such program.
     """
+    to = picture or default_picture(Path(command[0]).name, "--picture")
+    typer.echo(f"starting {shlex.join(command)}; its window may take up to {timeout:g} s", err=True)
     report = _check(command, timeout, network)
-    from operant.config.places import place
-
-    saved = _save(report, picture or place("pictures") / f"{Path(command[0]).name}.png")
+    saved = _save(report, to)
     if as_json:
         typer.echo(json.dumps({**report.as_json(), "picture": str(saved) if saved else None}, indent=2))
     else:

@@ -335,7 +335,12 @@ def agents(
 
 OnCluster = Annotated[str, typer.Option(help="Ray: local, auto, or ray://HOST:PORT.")]
 Recorded = Annotated[
-    Path, typer.Option("--latencies", help="What real desktops took, of `operant bench latencies`.")
+    Path | None,
+    typer.Option(
+        "--latencies",
+        help="What real desktops took, of `operant bench latencies`.",
+        show_default="those that come with Operant",
+    ),
 ]
 
 
@@ -343,7 +348,7 @@ Recorded = Annotated[
 def vlm(
     as_json: Json = False,
     out: Out = None,
-    latencies: Recorded = Path("benchmarks/latencies.json"),
+    latencies: Recorded = None,
     updates: Annotated[int, typer.Option(min=4, help="Updates of each run.")] = 8,
     epochs: Annotated[int, typer.Option(min=1, help="Passes of an update: how long learning takes.")] = 2,
     rounds: Annotated[int, typer.Option(min=1, help="How often each way is measured, in turns.")] = 2,
@@ -351,10 +356,10 @@ def vlm(
 ) -> None:
     """Asynchronous against synchronous training of a tiny model on Ray, and batched inference."""
     from operant.bench.record import provenance
-    from operant.bench.recorded_latencies import Latencies
+    from operant.bench.recorded_latencies import Latencies, shipped_latencies
     from operant.bench.vlm import GOALS, measure_vlm
 
-    recorded = Latencies.load(latencies)
+    recorded = Latencies.load(latencies or shipped_latencies())
     with progress_on_stderr() as progress:
         result = {
             **provenance(),
@@ -367,7 +372,7 @@ def vlm(
 def scaling(
     as_json: Json = False,
     out: Out = None,
-    latencies: Recorded = Path("benchmarks/latencies.json"),
+    latencies: Recorded = None,
     sizes: Annotated[str | None, typer.Option(help="Numbers of desktops, as 1,10,100.")] = None,
     seconds: Annotated[float, typer.Option(min=2.0, help="How long each is measured.")] = 20.0,
     figure: Annotated[Path | None, typer.Option(help="Also draw it, into this file.")] = None,
@@ -375,10 +380,10 @@ def scaling(
 ) -> None:
     """A simulated cluster on Ray on this machine, of one desktop to a thousand."""
     from operant.bench.record import provenance
-    from operant.bench.recorded_latencies import Latencies
+    from operant.bench.recorded_latencies import Latencies, shipped_latencies
     from operant.bench.scaling import SIZES, draw_scaling, measure_scaling
 
-    recorded = Latencies.load(latencies)
+    recorded = Latencies.load(latencies or shipped_latencies())
     chosen = SIZES if sizes is None else [int(size) for size in sizes.split(",")]
     with progress_on_stderr() as progress:
         result = {**provenance(), **measure_scaling(progress, recorded, chosen, seconds, cluster)}

@@ -38,6 +38,9 @@ def collect(
     only: Only = "",
     episodes: Annotated[int, typer.Option(min=1, help="Instances of every template.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Record only instances that --out does not hold yet.")
+    ] = False,
     workers: Annotated[int, typer.Option(min=1, help="Desktops at once.")] = 3,
     agent: Annotated[
         str | None,
@@ -60,6 +63,7 @@ def collect(
     from operant.config.prices import PriceTable
     from operant.rollout.budget import Budget
     from operant.rollout.demonstration_collector import collect_demonstrations
+    from operant.rollout.demonstrations import recorded_at
     from operant.rollout.lessons import LessonView, cache_directory
     from operant.train.tasks import training_templates
 
@@ -76,20 +80,33 @@ def collect(
         demonstrator = agent, make
     # Seeds outside: a collection that is cut off has some of every template.
     instances = [template.instance(seed + k, "train") for k in range(episodes) for template in templates]
+    wanted = len(instances)
+    if resume:
+        instances = [one for one in instances if not recorded_at(out, one).is_dir()]
+    there = wanted - len(instances)
     console = Console(stderr=True)
     columns = (TextColumn("demonstrations"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("", total=len(instances))
-        done = collect_demonstrations(
-            instances,
-            out,
-            LessonView(HierarchicalLabeler(), cache_directory()),
-            workers=workers,
-            agent=demonstrator,
-            budget=budget,
-            on_progress=lambda collected: progress.update(bar, completed=collected.episodes),
-        )
+        bar = progress.add_task("", total=wanted, completed=there)
+        try:
+            done = collect_demonstrations(
+                instances,
+                out,
+                LessonView(HierarchicalLabeler(), cache_directory()),
+                workers=workers,
+                agent=demonstrator,
+                budget=budget,
+                on_progress=lambda collected: progress.update(bar, completed=there + collected.episodes),
+            )
+        except KeyboardInterrupt:
+            progress.stop()
+            typer.echo(
+                f"stopped; {out} keeps what was recorded: the same command with --resume records the rest",
+                err=True,
+            )
+            raise
     summary: dict[str, Any] = {
+        "already_there": there,
         "episodes": done.episodes,
         "successes": done.successes,
         "steps": done.steps,
@@ -101,7 +118,8 @@ def collect(
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:
-        console.print(f"{done.successes} of {done.episodes} episodes, {done.steps} steps in {out}")
+        before = f" beside {there} that were there" if there else ""
+        console.print(f"{done.successes} of {done.episodes} episodes, {done.steps} steps in {out}{before}")
         if done.usage is not None:
             console.print(str(done.usage), highlight=False)
     if budget is not None and done.episodes < len(instances) and (why := budget.exhausted()):

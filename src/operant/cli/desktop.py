@@ -20,7 +20,7 @@ from operant.cli.desktop_flags import (
     Proxy,
     desktop_section,
 )
-from operant.cli.output_flags import FileOption
+from operant.cli.output_flags import FileOption, default_picture
 from operant.cli.task_flags import SUITE
 from operant.extras import missing_package
 
@@ -64,13 +64,12 @@ def shot(
     from PIL import Image
 
     from operant.config.desktop import DesktopConfig
-    from operant.config.places import place
     from operant.desktop.sandbox import SandboxDesktop
 
+    to = out or default_picture("desktop", "--out")
     with SandboxDesktop(DesktopConfig.build(width=width, height=height, profile=profile)) as desktop:
         if command:
             desktop.launch(command)
-        to = out or place("pictures") / "desktop.png"
         to.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(np.ascontiguousarray(desktop.frame())).save(to)
     typer.echo(str(to))

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["DirectoryOption", "FileOption"]
+__all__ = ["DirectoryOption", "FileOption", "default_picture"]
 
 
 def FileOption(*names: str, **described: Any) -> Any:  # noqa: N802 - reads like typer.Option
@@ -21,6 +21,21 @@ def FileOption(*names: str, **described: Any) -> Any:  # noqa: N802 - reads like
 def DirectoryOption(*names: str, **described: Any) -> Any:  # noqa: N802 - reads like typer.Option
     """An option that names a directory to write into."""
     return typer.Option(*names, callback=_check_directory, **described)
+
+
+def default_picture(name: str, flag: str) -> Path:
+    """Where a picture goes without this flag; refused now if nothing can be written there."""
+    from operant.config.places import VARIABLE, place
+    from operant.config.writable import problem
+    from operant.errors import ConfigError
+
+    path = place("pictures") / f"{name}.png"
+    if why := problem(path.parent):
+        raise ConfigError(
+            f"{path} can't be written: {why}",
+            hint=f"choose a file with {flag}, or a directory with {VARIABLE}",
+        )
+    return path
 
 
 def _check_file(param: typer.CallbackParam, value: Any) -> Any:

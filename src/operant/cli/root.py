@@ -63,11 +63,13 @@ class Verb(TyperCommand):
         return style_help(self.load()).make_context(info_name, args, parent=parent, **extra)
 
     def load(self) -> Any:
+        from operant.cli.logs import with_logs
+
         app: typer.Typer = importlib.import_module(self.module).app
         real = typer.main.get_command(app)
         # Completion is installed once, for the whole command.
         real.params = [p for p in real.params if p.name not in ("install_completion", "show_completion")]
-        return real
+        return with_logs(real)
 
 
 class Verbs(TyperGroup):

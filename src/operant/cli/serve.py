@@ -35,6 +35,13 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on.", show_default="8000")
     ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="What clients must show, at least 16 characters; the variable is seen by fewer eyes.",
+            show_default="$OPERANT_TOKEN",
+        ),
+    ] = None,
     agent: Annotated[
         str | None,
         typer.Option(
@@ -96,8 +103,7 @@ def serve(
     provider_config: ProviderConfigFile = None,
     path_to_vm: PathToVM = None,
 ) -> None:
-    """Serve agents and desktops. Other settings come from OPERANT_* variables, .env and --config; the token from
-    OPERANT_TOKEN."""
+    """Serve agents and desktops. Other settings come from OPERANT_* variables, .env and --config."""
     try:
         from operant.config.service import ServiceConfig
         from operant.service.server import serve as run
@@ -106,6 +112,7 @@ def serve(
     flags = {
         "host": host,
         "port": port,
+        "token": token,
         "agent": agent,
         "agents": agents,
         "suite": suite,

@@ -46,6 +46,7 @@ __all__ = [
     "is_demonstration",
     "label_of",
     "next_seed",
+    "recorded_at",
 ]
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -185,7 +186,7 @@ class DemonstrationWriter(EpisodeWriter):
         super().__init__(root / ASIDE / uuid.uuid4().hex, about, pictures=False)
 
     def begin(self, task: Task) -> None:
-        self._name = layout.episode_name(task.id, task.split, task.seed)
+        self._name = recorded_at(self._root, task).name
         self._asks = any(isinstance(one, Answer) for one in leaves(task.success))
         super().begin(task)
 
@@ -233,6 +234,11 @@ def _move_to_free_name(directory: Path, root: Path, name: str) -> Path:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
     raise AssertionError("unreachable")
+
+
+def recorded_at(root: Path, task: Task) -> Path:
+    """Where a collection has the demonstration of an instance, if it has one."""
+    return root / layout.episode_name(task.id, task.split, task.seed)
 
 
 def next_seed(root: Path, first: int) -> int:

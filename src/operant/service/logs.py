@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
-import sys
 import uuid
 from contextvars import ContextVar
 from typing import Any
 
 from loguru import logger
 
+from operant.config.log_lines import HUMAN, log_to_stderr
+
 __all__ = ["current_request_id", "new_request_id", "request_id", "set_up_logging"]
 
 #: the request that is being answered; copied into the threads that work for it
 request_id: ContextVar[str] = ContextVar("operant_request_id", default="")
 
-HUMAN = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message} <dim>{extra[request_id]}</dim>"
+WITH_REQUEST = f"{HUMAN} <dim>{{extra[request_id]}}</dim>"
 
 
 def current_request_id() -> str:
@@ -30,14 +29,8 @@ def new_request_id() -> str:
 
 def set_up_logging(log_format: str = "auto", level: str = "INFO") -> None:
     """Send everything, also what uvicorn says, to stderr in one form."""
-    as_json = log_format == "json" or (log_format == "auto" and not sys.stderr.isatty())
-    logger.remove()
     logger.configure(patcher=_add_request_id)
-    if as_json:
-        logger.add(_write_json, level=level, backtrace=False, diagnose=False)
-    else:
-        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-        logger.add(sys.stderr, format=HUMAN, level=level, colorize=colour, backtrace=False, diagnose=False)
+    log_to_stderr(level, log_format, WITH_REQUEST)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "nicegui"):
         foreign = logging.getLogger(name)
         foreign.handlers = [_ToLoguru()]
@@ -48,19 +41,6 @@ def set_up_logging(log_format: str = "auto", level: str = "INFO") -> None:
 
 def _add_request_id(record: Any) -> None:
     record["extra"].setdefault("request_id", request_id.get())
-
-
-def _write_json(message: Any) -> None:
-    record = message.record
-    line = {
-        "time": record["time"].isoformat(),
-        "level": record["level"].name,
-        "message": record["message"],
-        **{key: value for key, value in record["extra"].items() if value != ""},
-    }
-    if record["exception"] is not None:
-        line["exception"] = f"{record['exception'].type.__name__}: {record['exception'].value}"
-    sys.stderr.write(json.dumps(line, default=str) + "\n")
 
 
 class _ToLoguru(logging.Handler):

@@ -8,7 +8,7 @@ import uvicorn
 from loguru import logger
 
 from operant.config.service import ServiceConfig
-from operant.errors import OperantError
+from operant.errors import OperantError, Terminated
 from operant.service.app import create_app
 from operant.service.listening import listen
 from operant.service.logs import set_up_logging
@@ -47,9 +47,8 @@ def serve(config: ServiceConfig, runtime: Runtime | None = None) -> None:
     with ExitStack() as stack:
         if config.osworld_desktops:
             stack.enter_context(_osworld_server(config))
-        stack.enter_context(
-            suppress(KeyboardInterrupt)
-        )  # raised by uvicorn once more, when everything is closed
+        # uvicorn sends itself the signal once more, when everything is closed. SIGTERM is how a service is ended.
+        stack.enter_context(suppress(Terminated))
         server.run(sockets=[listening])
 
 

@@ -17,7 +17,7 @@ from operant.config.settings import read_yaml
 from operant.config.team import TeamSettings
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
-from operant.errors import ConfigError
+from operant.errors import ConfigError, OperantError
 
 __all__ = ["load", "make_team"]
 
@@ -32,10 +32,13 @@ def load(file: str = "", *, device: str | None = None, prices: PriceTable | None
     except ConfigError as error:
         where = "" if str(path) in error.message else f"{path}: "
         raise ConfigError(where + error.message, hint=error.hint) from error
-    makers = {
-        name: agent_factory(member.agent, device=device, prices=prices)
-        for name, member in settings.members.items()
-    }
+    makers = {}
+    for name, member in settings.members.items():
+        try:
+            makers[name] = agent_factory(member.agent, device=device, prices=prices)
+        except OperantError as error:
+            error.message = f"{path}: members.{name}: {error.message}"
+            raise
     return make_team(settings, makers)
 
 
