@@ -92,7 +92,9 @@ def _too_long(failure: Failure, timeout_s: float) -> Failure:
     if failure.retry_after_s is None:
         return failure
     asked = f"{failure.message.rstrip('. ')}; the server asks to wait {failure.retry_after_s:.0f} s"
-    hint = f"a turn has {timeout_s:g} s: raise timeout_s and --action-timeout to wait for it, or try again later"
+    hint = (
+        f"a turn has {timeout_s:g} s: raise timeout_s and --action-timeout to wait for it, or try again later"
+    )
     return Failure(failure.status, asked, failure.retry_after_s, hint)
 
 
