@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -203,3 +204,15 @@ def alive() -> Callable[[list[int]], list[int]]:
 @pytest.fixture(scope="session")
 def open_files() -> Callable[[], int]:
     return lambda: len(os.listdir("/proc/self/fd"))
+
+
+@pytest.fixture
+def call(desktop: SandboxDesktop) -> Callable[..., Any]:
+    """Performs a call and returns what it answered, JSON read."""
+
+    def perform(name: str, /, **arguments: object) -> Any:
+        desktop.perform(Action.call(name, arguments))
+        text = desktop.last_step.text
+        return json.loads(text) if text[:1] in ("[", "{") else text
+
+    return perform

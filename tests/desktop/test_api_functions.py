@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import tarfile
 from collections.abc import Callable
 from typing import Any
@@ -19,16 +18,6 @@ from operant.types import Action
 pytestmark = pytest.mark.x11
 
 Call = Callable[..., Any]
-
-
-@pytest.fixture
-def call(desktop: SandboxDesktop) -> Call:
-    def perform(name: str, /, **arguments: object) -> Any:
-        desktop.perform(Action.call(name, arguments))
-        text = desktop.last_step.text
-        return json.loads(text) if text[:1] in ("[", "{") else text
-
-    return perform
 
 
 def test_the_editor_is_read_changed_and_saved(desktop: SandboxDesktop, call: Call) -> None:

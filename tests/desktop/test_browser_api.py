@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,6 @@ from operant.apps.chromium import APP
 from operant.calls.inside.devtools import DevToolsError
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import CallFailed
-from operant.types import Action
 
 pytestmark = pytest.mark.x11
 
@@ -24,14 +22,9 @@ FORM = """<title>Form</title><form action="b.html">
 <button type=button onclick="alert('boo')">Shout</button> <button>Send</button></form><a href=b.html>Other page</a>"""
 
 
-@pytest.fixture
-def call(desktop: SandboxDesktop) -> Call:
-    def perform(name: str, /, **arguments: object) -> Any:
-        desktop.perform(Action.call(f"chromium.{name}", arguments))
-        text = desktop.last_step.text
-        return json.loads(text) if text[:1] in ("[", "{") else text
-
-    return perform
+@pytest.fixture(name="call")
+def call_browser(call: Call) -> Call:
+    return lambda name, /, **arguments: call(f"chromium.{name}", **arguments)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,18 +16,6 @@ from operant.types import Action
 pytestmark = pytest.mark.x11
 
 Call = Callable[..., Any]
-
-
-@pytest.fixture
-def call(desktop: SandboxDesktop) -> Call:
-    """Performs a call and returns what it answered, JSON read."""
-
-    def perform(name: str, /, **arguments: object) -> Any:
-        desktop.perform(Action.call(name, arguments))
-        text = desktop.last_step.text
-        return json.loads(text) if text[:1] in ("[", "{") else text
-
-    return perform
 
 
 def test_files_are_listed_written_moved_copied_renamed_and_trashed(

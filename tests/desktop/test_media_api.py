@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import wave
 from collections.abc import Callable
 from typing import Any
@@ -14,21 +13,10 @@ from PIL import Image
 from operant.apps.vlc import APP as VLC
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import CallFailed
-from operant.types import Action
 
 pytestmark = pytest.mark.x11
 
 Call = Callable[..., Any]
-
-
-@pytest.fixture
-def call(desktop: SandboxDesktop) -> Call:
-    def perform(name: str, /, **arguments: object) -> Any:
-        desktop.perform(Action.call(name, arguments))
-        text = desktop.last_step.text
-        return json.loads(text) if text[:1] in ("[", "{") else text
-
-    return perform
 
 
 def silence(seconds: int) -> bytes:

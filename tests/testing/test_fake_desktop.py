@@ -53,7 +53,8 @@ def test_it_lacks_nothing_of_the_protocol(desktop: FakeDesktop) -> None:
 
 def test_whatever_a_sandbox_offers_is_there(desktop: FakeDesktop) -> None:
     offered = {name for name in dir(SandboxDesktop) if not name.startswith("_")}
-    assert offered - set(dir(desktop)) <= {"call", "memory"}  # no process to call into, nothing to weigh
+    # No process to call into, no port or browser to connect to, nothing to weigh.
+    assert offered - set(dir(desktop)) <= {"call", "devtools", "dial", "memory"}
 
 
 def test_frames_are_rgb_views_of_whole_pixels_as_a_sandboxs_are(desktop: FakeDesktop) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operant.apps.lxpanel import ESCAPE, FILES, Program, in_front, window_of
-from operant.apps.moves import Move
+from operant.apps.moves import Move, once
 from operant.apps.view import View
 from operant.types import Action, Button, Node
 
@@ -41,8 +41,7 @@ def icon_opened(name: str, program: Program, title: str) -> Move:
         found = icon(view, name)
         if found is None:
             return Action.wait()
-        click = view.click(found, clicks=2)
-        return Action.wait() if view.last == click else click
+        return once(view, view.click(found, clicks=2))
 
     return step
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import platform
@@ -10,13 +11,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from operant.errors import ConfigError
+from operant.errors import ConfigError, UnknownApplication
 
-__all__ = ["median", "percentile", "provenance", "read_json", "write_json"]
+__all__ = ["check_measured", "median", "percentile", "provenance", "read_json", "write_json"]
 
 
 def median(values: Sequence[float]) -> float:
@@ -27,6 +28,15 @@ def percentile(values: Sequence[float], share: float) -> float:
     """The smallest value that at least that share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered) + 0.5) - 1))]
+
+
+def check_measured(names: Iterable[str], measured: Iterable[str]) -> None:
+    """Refuse an application that a measurement does not know."""
+    known = sorted(measured)
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1) or known
+            raise UnknownApplication(f"{name!r} is not measured", hint=f"one of: {', '.join(near)}")
 
 
 def provenance() -> dict[str, Any]:

@@ -7,7 +7,6 @@ count as content. Knows how to act in an application, not how settling works.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import random
 import shlex
@@ -22,11 +21,11 @@ import numpy.typing as npt
 
 from operant.actions.describe import describe
 from operant.apps import chromium
-from operant.bench.record import median
+from operant.bench.record import check_measured, median
 from operant.config.desktop import SURE_MS
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
-from operant.errors import AccessibilityError, InvalidAction, UnknownApplication
+from operant.errors import AccessibilityError, InvalidAction
 from operant.types import Action, Node, Point
 
 __all__ = ["APPLICATIONS", "GOALS", "MODES", "changed_content", "measure_settling"]
@@ -95,10 +94,7 @@ def measure_settling(
     progress: Progress, count: int, applications: Sequence[str] = (), seed: int = 0
 ) -> dict[str, Any]:
     """Perform so many actions in each application and mode; say how often content changed afterwards."""
-    for name in applications:
-        if name not in APPLICATIONS:
-            near = difflib.get_close_matches(name, APPLICATIONS, 1) or sorted(APPLICATIONS)
-            raise UnknownApplication(f"{name!r} is not measured", hint=f"one of: {', '.join(near)}")
+    check_measured(applications, APPLICATIONS)
     found: dict[str, Any] = {}
     with SandboxDesktop() as desktop:
         for name in applications or APPLICATIONS:

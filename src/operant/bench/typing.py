@@ -6,7 +6,6 @@ Most of the applications are those that Operant offers; the others stand for too
 
 from __future__ import annotations
 
-import difflib
 import random
 import shutil
 import time
@@ -15,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from operant.apps import chromium
-from operant.bench.record import median
+from operant.bench.record import check_measured, median
 from operant.desktop.protocol import Desktop
 from operant.desktop.sandbox import SandboxDesktop
-from operant.errors import AccessibilityError, UnknownApplication
+from operant.errors import AccessibilityError
 from operant.types import Action, Point
 
 __all__ = ["APPLICATIONS", "GOALS", "TextKind", "TypedApplication", "measure_typing", "random_texts"]
@@ -283,10 +282,7 @@ def measure_typing(
     progress: Progress, count: int, applications: Sequence[str] = (), seed: int = 0
 ) -> dict[str, Any]:
     """Type so many texts into each application; say how many arrived, and how long they took."""
-    for name in applications:
-        if name not in APPLICATIONS:
-            near = difflib.get_close_matches(name, APPLICATIONS, 1) or sorted(APPLICATIONS)
-            raise UnknownApplication(f"{name!r} is not measured", hint=f"one of: {', '.join(near)}")
+    check_measured(applications, APPLICATIONS)
     found: dict[str, Any] = {}
     with SandboxDesktop() as desktop:
         for name in applications or APPLICATIONS:

@@ -16,7 +16,6 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import mcp_types as types
-import uvicorn
 from loguru import logger
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
@@ -32,13 +31,12 @@ from operant.mcp.offer import Offer
 from operant.mcp.server import make_server
 from operant.mcp.session import DesktopSession
 from operant.service.guard import Guard
-from operant.service.listening import listen
+from operant.service.listening import http_server, listen
 from operant.service.logs import set_up_logging
 
 __all__ = ["HttpSessions", "create_http_app", "serve_http"]
 
 PATH = "/mcp"
-GOODBYE_S = 5
 LATER_S = 1.0  # how much longer than the protocol's session a desktop lives: no call may find it gone
 SPARE_THREADS = 8
 
@@ -195,15 +193,7 @@ def serve_http(offer: Offer, config: ServiceConfig, *, most: int, idle_s: float,
     sessions = HttpSessions(offer, most, idle_s)
     listening = listen(config.host, config.port)
     name, port = listening.getsockname()[:2]
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_http_app(sessions, config),
-            log_config=None,
-            timeout_graceful_shutdown=GOODBYE_S,
-            server_header=False,
-            proxy_headers=False,
-        )
-    )
+    server = http_server(create_http_app(sessions, config))
     logger.info(
         "MCP at http://{}:{}{}{}",
         f"[{name}]" if ":" in name else name,

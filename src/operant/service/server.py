@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, suppress
 
-import uvicorn
 from loguru import logger
 
 from operant.config.service import ServiceConfig
 from operant.errors import OperantError, Terminated
 from operant.service.app import create_app
-from operant.service.listening import listen
+from operant.service.listening import http_server, listen
 from operant.service.logs import set_up_logging
 from operant.service.runtime import Runtime
 from operant.service.stream.viewer import MESSAGE_BYTES
 
 __all__ = ["serve"]
-
-GOODBYE_S = 5  # how long requests that are under way have when the service stops
 
 
 def serve(config: ServiceConfig, runtime: Runtime | None = None) -> None:
@@ -33,16 +30,7 @@ def serve(config: ServiceConfig, runtime: Runtime | None = None) -> None:
         raise
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            ws_max_size=2 * MESSAGE_BYTES,
-            timeout_graceful_shutdown=GOODBYE_S,
-            server_header=False,
-            proxy_headers=False,
-        )
-    )
+    server = http_server(app, ws_max_size=2 * MESSAGE_BYTES)
     logger.info("Operant listens on http://{}:{} (API described at /docs)", shown, port)
     with ExitStack() as stack:
         if config.osworld_desktops:

@@ -158,6 +158,7 @@ def _written(path: str, text: str, before: Disk) -> Goal:
     steps.append(Action.call("files.write", {"path": path, "text": text}))
 
     def act(view: View) -> Action:
+        # Reading leaves nothing to be seen: only the last action tells which file was read.
         following = steps.index(view.last) + 1 if view.last in steps else 0
         return steps[min(following, len(steps) - 1)]
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from operant.actions.keys import canonical_key
 from operant.calls.catalog import find_function
 from operant.config.desktop import DesktopConfig, Profile
+from operant.desktop import decorations
 from operant.desktop.frame_comparison import same_frame
 from operant.desktop.programs import split_command
 from operant.desktop.protocol import ALL, Desktop
@@ -51,7 +52,7 @@ from operant.types import (
 __all__ = ["Delays", "FakeClipboard", "FakeDesktop"]
 
 BACKGROUND = (0x3B, 0x52, 0x66)
-TITLE_HEIGHT = 20
+TITLE_HEIGHT = decorations.ABOVE  # windows stand where Openbox would put them
 CLOSE_WIDTH = 24
 MODIFIERS = ("ctrl", "alt", "shift", "super")
 REST = 0.985  # where the pointer waits, as a fraction of the screen

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
-from operant.agents.registry import make_agent
-from operant.desktop.sandbox import SandboxDesktop
-from operant.envs.task_environment import TaskEnvironment
-from operant.rollout.loop import run_episode
+from operant.rollout.episode import EpisodeResult
 from operant.tasks.draw import is_heldout_number
 from operant.tasks.suites import load_suite
+from operant.tasks.task import Task
 from operant.tasks.template import Template
 from operant.tasks.words import HELDOUT, POOLS
 from operant.types import Difficulty
 
+Solved = Callable[[Task], EpisodeResult]
 CORE = load_suite("core")
 WORD = re.compile(r"[A-Za-z]+|\d+")
 
 
 def tokens(text: str) -> set[str]:
     return set(WORD.findall(text))
-
-
-@pytest.fixture(scope="module")
-def desktop() -> Iterator[SandboxDesktop]:
-    with SandboxDesktop() as desktop:
-        yield desktop
 
 
 def test_it_is_as_large_and_as_mixed_as_it_claims() -> None:
@@ -89,36 +82,16 @@ def test_a_seed_always_makes_the_same_instance(template: Template) -> None:
 
 @pytest.mark.x11
 @pytest.mark.parametrize("template", CORE, ids=lambda template: template.id)
-def test_the_oracle_solves_it_and_it_is_not_solved_before(
-    template: Template, desktop: SandboxDesktop
-) -> None:
-    """One instance of each. Whether an oracle ever fails is for `operant tasks check`; a second try is allowed here."""
-    task = template.instance(11, "train")
-    for last_try in (False, True):
-        desktop.reset()
-        environment = TaskEnvironment(desktop, with_windows=False)
-        environment.begin(task)
-        assert not environment.verify(), "the criteria hold before anything was done"
-        result = run_episode(make_agent("oracle"), environment, task, prepared=True)
-        if result.success and Difficulty.of_steps(result.active_steps) is task.difficulty:
-            return
-        assert not last_try, (
-            f"{task.instruction}: {result.outcome.value}, {result.active_steps} active steps: {result.why}"
-        )
+def test_the_oracle_solves_it_and_it_is_not_solved_before(template: Template, solved: Solved) -> None:
+    """One instance of each; `operant tasks check` plays more."""
+    solved(template.instance(11, "train"))
 
 
 @pytest.mark.x11
 @pytest.mark.parametrize(
     ("name", "seed"), [("core/windows-side-by-side-v1", 777), ("core/archives-delete-two-v1", 1005)]
 )
-def test_the_oracle_solves_instances_on_which_it_failed(
-    name: str, seed: int, desktop: SandboxDesktop
-) -> None:
+def test_the_oracle_solves_instances_on_which_it_failed(name: str, seed: int, solved: Solved) -> None:
     """Two windows that covered each other's title bars; two clicks that Xarchiver took for a double click."""
     task = next(template for template in CORE if template.id == name).instance(seed, "heldout")
-    desktop.reset()
-    environment = TaskEnvironment(desktop, with_windows=False)
-    environment.begin(task)
-    result = run_episode(make_agent("oracle"), environment, task, prepared=True)
-    assert result.success, result.why
-    assert result.steps <= 10
+    assert solved(task).steps <= 10

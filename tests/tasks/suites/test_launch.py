@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
-from operant.agents.registry import make_agent
 from operant.apps import chromium
 from operant.apps.lxpanel import CALCULATOR, EDITOR, TERMINAL
 from operant.desktop.sandbox import SandboxDesktop
 from operant.envs.task_environment import TaskEnvironment
-from operant.rollout.loop import run_episode
+from operant.rollout.episode import EpisodeResult
 from operant.tasks.suites import load_suite
+from operant.tasks.task import Task
 from operant.tasks.template import Template
 from operant.tasks.words import HELDOUT
-from operant.types import Action, Difficulty, Outcome
+from operant.types import Action, Outcome
 
+Solved = Callable[[Task], EpisodeResult]
 LAUNCH = load_suite("launch")
-
-
-@pytest.fixture(scope="module")
-def desktop() -> Iterator[SandboxDesktop]:
-    with SandboxDesktop() as desktop:
-        yield desktop
 
 
 def template(name: str) -> Template:
@@ -61,19 +56,8 @@ def test_a_seed_always_makes_the_same_instance(template: Template) -> None:
 
 @pytest.mark.x11
 @pytest.mark.parametrize("template", LAUNCH, ids=lambda template: template.id)
-def test_the_oracle_solves_it_and_it_is_not_solved_before(
-    template: Template, desktop: SandboxDesktop
-) -> None:
-    task = template.instance(11, "heldout")
-    desktop.reset()
-    environment = TaskEnvironment(desktop, with_windows=False)
-    environment.begin(task)
-    assert not environment.verify(), "the criteria hold before anything was done"
-    result = run_episode(make_agent("oracle"), environment, task, prepared=True)
-    assert result.success, (
-        f"{task.instruction}: {result.outcome.value}, {result.active_steps} active steps: {result.why}"
-    )
-    assert Difficulty.of_steps(result.active_steps) is task.difficulty
+def test_the_oracle_solves_it_and_it_is_not_solved_before(template: Template, solved: Solved) -> None:
+    solved(template.instance(11, "heldout"))
 
 
 def test_the_documents_first_requests_are_among_the_instructions() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -18,12 +17,6 @@ from operant.types import Action, Point, Size
 SCREEN = Size(1280, 800)
 CLICK = Action.click(Point.from_pixel(640, 400, SCREEN))
 KEY = "sk-test-key"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[VendorServer]:
-    with VendorServer() as running:
-        yield running
 
 
 def picture(size: Size = SCREEN) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -19,12 +18,6 @@ SCREEN = Size(1280, 800)
 CLICK = Action.click(Point(0.5, 0.25))
 KEY = "test-key"
 MODEL = "gemini-3.5-flash"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[VendorServer]:
-    with VendorServer() as running:
-        yield running
 
 
 def png(size: Size = SCREEN) -> bytes:

@@ -19,7 +19,7 @@ from operant.actions.tool_calls import read_arguments
 from operant.agents.base import Usage
 from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.pictures import EncodedPicture, within
-from operant.agents.hosted.requests import Failure, read_reply, sdk_failure
+from operant.agents.hosted.requests import Failure, look_up_model, read_reply, sdk_failure
 from operant.calls.declaration import Function
 from operant.calls.tools import tool_call, tool_schema
 from operant.config.hosted import HostedSettings
@@ -269,13 +269,7 @@ class AnthropicDialogue(Dialogue):
         return ModelCall(str(block.get("id")), name, tuple(_look_for_pointer(action) for action in actions))
 
     def look_up(self, timeout_s: float) -> None:
-        try:
-            with self._client.models.with_streaming_response.retrieve(
-                self.settings.model, timeout=timeout_s
-            ) as response:
-                read_reply(response.iter_bytes(), timeout_s)
-        except anthropic.APIError as error:
-            raise sdk_failure(error) from error
+        look_up_model(self._client.models, self.settings.model, timeout_s, anthropic.APIError)
 
     def close(self) -> None:
         self._client.close()

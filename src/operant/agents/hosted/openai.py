@@ -19,7 +19,7 @@ from operant.actions.tool_calls import read_arguments
 from operant.agents.base import Usage
 from operant.agents.hosted.base import CallResult, Dialogue, ModelCall, ModelReply, Seen
 from operant.agents.hosted.pictures import EncodedPicture, within
-from operant.agents.hosted.requests import Failure, read_reply, sdk_failure
+from operant.agents.hosted.requests import Failure, look_up_model, read_reply, sdk_failure
 from operant.calls.declaration import Function
 from operant.calls.tools import function_of_tool, tool_call, tool_schema
 from operant.config.hosted import HostedSettings
@@ -193,13 +193,7 @@ class OpenAIDialogue(Dialogue):
         return ModelCall(identity, name, tuple(actions))
 
     def look_up(self, timeout_s: float) -> None:
-        try:
-            with self._client.models.with_streaming_response.retrieve(
-                self.settings.model, timeout=timeout_s
-            ) as response:
-                read_reply(response.iter_bytes(), timeout_s)
-        except openai.APIError as error:
-            raise sdk_failure(error) from error
+        look_up_model(self._client.models, self.settings.model, timeout_s, openai.APIError)
 
     def close(self) -> None:
         self._client.close()

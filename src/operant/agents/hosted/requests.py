@@ -17,7 +17,16 @@ from typing import Any, TypeVar
 
 from operant.errors import ModelServerError
 
-__all__ = ["Failure", "ask", "json_object", "read_body", "read_reply", "retry_after", "sdk_failure"]
+__all__ = [
+    "Failure",
+    "ask",
+    "json_object",
+    "look_up_model",
+    "read_body",
+    "read_reply",
+    "retry_after",
+    "sdk_failure",
+]
 
 MOST_BYTES = 32 * 2**20
 PASSING = frozenset({408, 409, 425, 429})
@@ -108,6 +117,15 @@ def sdk_failure(error: Any) -> Failure:
         return Failure(TOO_SLOW, "no answer in time")
     cause = error.__cause__
     return Failure(UNREACHABLE, f"no connection ({type(cause or error).__name__})")
+
+
+def look_up_model(models: Any, name: str, timeout_s: float, errors: type[Exception]) -> None:
+    """Ask for a model by name, with the part ``models`` of an SDK's client, whose exceptions are ``errors``."""
+    try:
+        with models.with_streaming_response.retrieve(name, timeout=timeout_s) as response:
+            read_reply(response.iter_bytes(), timeout_s)
+    except errors as error:
+        raise sdk_failure(error) from error
 
 
 def _said(error: Any) -> str:

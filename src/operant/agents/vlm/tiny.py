@@ -220,7 +220,7 @@ def _qwen2_eye(width: int, patch: int) -> dict[str, Any]:
     }
 
 
-def _qwen25_eye(width: int, patch: int) -> dict[str, Any]:
+def _newer_eye(width: int, patch: int) -> dict[str, Any]:
     return {
         "hidden_size": width,
         "out_hidden_size": width,
@@ -229,23 +229,15 @@ def _qwen25_eye(width: int, patch: int) -> dict[str, Any]:
         "patch_size": patch,
         "spatial_merge_size": 2,
         "temporal_patch_size": 2,
-        "window_size": 8 * patch,
-        "fullatt_block_indexes": [1],
     }
+
+
+def _qwen25_eye(width: int, patch: int) -> dict[str, Any]:
+    return {**_newer_eye(width, patch), "window_size": 8 * patch, "fullatt_block_indexes": [1]}
 
 
 def _qwen3_eye(width: int, patch: int) -> dict[str, Any]:
-    return {
-        "hidden_size": width,
-        "out_hidden_size": width,
-        "intermediate_size": 2 * width,
-        "num_heads": 4,
-        "patch_size": patch,
-        "spatial_merge_size": 2,
-        "temporal_patch_size": 2,
-        "num_position_embeddings": 256,
-        "deepstack_visual_indexes": [0],
-    }
+    return {**_newer_eye(width, patch), "num_position_embeddings": 256, "deepstack_visual_indexes": [0]}
 
 
 def _eye(width: int, **more: Any) -> dict[str, Any]:

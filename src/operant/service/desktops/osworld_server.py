@@ -9,7 +9,6 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-import uvicorn
 from loguru import logger
 
 from operant.config.desktop import DesktopConfig
@@ -20,13 +19,11 @@ from operant.errors import NotSupported
 from operant.service.desktops.osworld import create_osworld_app
 from operant.service.desktops.osworld_machines import MachinePorts, OSWorldMachine, OSWorldMachines
 from operant.service.desktops.port_forwarding import forwarded
-from operant.service.listening import listen
+from operant.service.listening import IDLE_LINE_S, http_server, listen
 from operant.service.logs import set_up_logging
-from operant.service.server import GOODBYE_S
 
 __all__ = ["OSWorldServer", "serve_osworld"]
 
-IDLE_LINE_S = 75
 LOOPBACK = "127.0.0.1"
 #: MachinePorts inside a machine: Chrome's debugging protocol, which set-ups forward from 1337, and VLC's HTTP interface.
 CHROMIUM_INSIDE, VLC_INSIDE = (9222, 1337), (8080,)
@@ -62,16 +59,7 @@ class OSWorldServer:
             self._stack = stack.pop_all()
         self.host = guard.host
         app = create_osworld_app(self.machines, guard, begin=self._forward)
-        self._uvicorn = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                log_config=None,
-                timeout_keep_alive=IDLE_LINE_S,
-                timeout_graceful_shutdown=GOODBYE_S,
-                server_header=False,
-                proxy_headers=False,
-            )
-        )
+        self._uvicorn = http_server(app, timeout_keep_alive=IDLE_LINE_S)
         self._thread: threading.Thread | None = None
 
     @staticmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uvicorn
 from fastapi import FastAPI
 from loguru import logger
 
@@ -12,13 +11,10 @@ from operant.service.desktops.app import create_desktop_app
 from operant.service.desktops.host import DesktopHost
 from operant.service.desktops.ui_rl import create_ui_rl_app
 from operant.service.desktops.ui_rl_sessions import UIRLSessions
-from operant.service.listening import listen
+from operant.service.listening import IDLE_LINE_S, http_server, listen
 from operant.service.logs import set_up_logging
-from operant.service.server import GOODBYE_S
 
 __all__ = ["serve_desktops", "serve_ui_rl"]
-
-IDLE_LINE_S = 75  # longer than clients keep a line that they don't use
 
 
 def serve_desktops(host: DesktopHost, config: ServiceConfig, *, level: str = "INFO") -> None:
@@ -39,16 +35,7 @@ def _serve(app: FastAPI, pool: DesktopPool, config: ServiceConfig, level: str) -
         pool.close()
         raise
     name, port = listening.getsockname()[:2]
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            timeout_keep_alive=IDLE_LINE_S,
-            timeout_graceful_shutdown=GOODBYE_S,
-            server_header=False,
-            proxy_headers=False,
-        )
-    )
+    server = http_server(app, timeout_keep_alive=IDLE_LINE_S)
     logger.info(
         "{} desktops of {} at http://{}:{}{}",
         pool.size,

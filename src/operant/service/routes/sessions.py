@@ -142,18 +142,7 @@ async def list_windows(name: Name, runtime: RuntimeDep) -> list[WindowView]:
 
 
 def _windows(runtime: Runtime, name: str) -> list[WindowView]:
-    return [
-        WindowView(
-            title=window.title,
-            application=window.wm_class,
-            x=window.x,
-            y=window.y,
-            width=window.width,
-            height=window.height,
-            focused=window.focused,
-        )
-        for window in runtime.sessions.find(name).desktop.windows()
-    ]
+    return [WindowView.of(window) for window in runtime.sessions.find(name).desktop.windows()]
 
 
 @router.post("/sessions/{name}/launch", response_model=WindowView)
@@ -166,16 +155,7 @@ def _launch(runtime: Runtime, session: Session, command: list[str]) -> WindowVie
     if session.live:
         raise LiveScreenRefused("programs are started in sandboxed desktops only")
     with session.exclusive_access():
-        window = session.desktop.launch(command)
-    return WindowView(
-        title=window.title,
-        application=window.wm_class,
-        x=window.x,
-        y=window.y,
-        width=window.width,
-        height=window.height,
-        focused=window.focused,
-    )
+        return WindowView.of(session.desktop.launch(command))
 
 
 @router.post("/sessions/{name}/check", response_model=CheckView)

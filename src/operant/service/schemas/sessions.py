@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 
 from operant.config.desktop import Profile
 from operant.service.schemas.base import Criteria, Given, Pair, Taken
+from operant.types import Window
 
 __all__ = [
     "ApprovalAnswer",
@@ -78,6 +79,11 @@ class WindowView(Given):
     width: int
     height: int
     focused: bool
+
+    @classmethod
+    def of(cls, window: Window) -> WindowView:
+        place = {"x": window.x, "y": window.y, "width": window.width, "height": window.height}
+        return cls(title=window.title, application=window.wm_class, focused=window.focused, **place)
 
 
 class SessionView(Given):

@@ -30,7 +30,7 @@ from operant.apps.lxpanel import (
 )
 from operant.apps.mousepad.edits import appended, edited, saved_as
 from operant.apps.mousepad.text_view import COPY, SAVE, dialog, grounded, selected, text_of
-from operant.apps.moves import SELECT_ALL, Move
+from operant.apps.moves import SELECT_ALL, Move, once
 from operant.apps.view import View
 from operant.tasks.criteria import (
     Accessible,
@@ -78,6 +78,7 @@ def computed(a: int, sign: str, b: int, written: str | None) -> Move:
         if text == result:
             return None
         if text == whole:
+            # The result may take a moment, and no look tells whether it was asked for.
             asked = view.last is not None and (
                 view.last.text.endswith("\n") or view.last == Action.key("enter")
             )
@@ -288,8 +289,7 @@ class NoteInNewFolder(Desk):
             if view.read(path) == p.note:
                 if window_of(view, EDITOR) is None:
                     return None
-                quit_ = Action.key("ctrl", "q")
-                return Action.wait() if view.last == quit_ else quit_
+                return once(view, Action.key("ctrl", "q"))
             return open_it(view) or noted.act(view)
 
         return Steps([folder_made(p.folder), step])
