@@ -24,9 +24,9 @@ from operant.tasks.task import Task
 from operant.tasks.template import Params, Template
 from operant.tasks.words import HELDOUT
 from operant.testing.fake_desktop import FakeDesktop
-from operant.types import Action
+from operant.types import Action, ActionMode
 
-Solved = Callable[[Task], EpisodeResult]
+Solved = Callable[[Task, ActionMode], EpisodeResult]
 OFFICE = load_suite("office")
 #: One of each application and of each kind of way; `operant tasks check --suite office` plays all of them.
 PLAYED = ("calc-invoice", "writer-replace", "impress-title")
@@ -249,5 +249,7 @@ def test_it_is_shown_with_the_keyboard_and_by_calls(template: Template) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("actions", ["gui", "api"])
 @pytest.mark.parametrize("name", PLAYED)
-def test_the_oracle_solves_it_and_it_is_not_solved_before(name: str, solved: Solved) -> None:
-    solved(template(name).instance(11, "heldout"))
+def test_the_oracle_solves_it_and_it_is_not_solved_before(
+    name: str, actions: ActionMode, solved: Solved
+) -> None:
+    solved(template(name).instance(11, "heldout"), actions)
