@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from operant.apps.moves import SELECT_ALL, Goal
+from operant.apps.moves import SELECT_ALL, Goal, once
 from operant.apps.view import View
 from operant.types import Action
 
@@ -32,7 +32,9 @@ def _confirmed(view: View, name: str, stem: str) -> Action:
     """The dialog takes half a second to go away, and until then no look tells whether it was confirmed."""
     if view.last in (Action.type(name + "\n"), Action.type(stem + "\n")):
         return Action.wait()
-    return PATIENT if view.last == Action.wait() else view.click(view.widget("push button", "Save"))
+    return (
+        PATIENT if view.last == Action.wait() else once(view, view.click(view.widget("push button", "Save")))
+    )
 
 
 def saved_through(title: str, name: str, content: str, ask: Callable[[View], Action]) -> Goal:

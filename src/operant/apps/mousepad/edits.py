@@ -24,7 +24,7 @@ from operant.apps.mousepad.text_view import (
     spot,
     text_of,
 )
-from operant.apps.moves import Goal, fill
+from operant.apps.moves import Goal, fill, once
 from operant.apps.view import View
 from operant.types import Action
 
@@ -185,7 +185,7 @@ def _enter_line(view: View, number: str) -> Action:
         return fill(view, entry, number + "\n")
     # The dialog takes a moment to go away, and until then no look tells whether it was confirmed.
     confirmed = view.last in (Action.type(number + "\n"), Action.wait())
-    return Action.wait(0.5) if confirmed else view.click(view.widget("push button", "Jump to"))
+    return Action.wait(0.5) if confirmed else once(view, view.click(view.widget("push button", "Jump to")))
 
 
 def replaced_everywhere(text: str, old: str, new: str) -> TextEdit:

@@ -303,8 +303,14 @@ def path_entered(view: View, folder: str, file: str) -> Action:
     text = entry.text or ""
     if text == f"{folder}/{file}":
         # The dialog takes half a second to go away, and longer on a busy machine: another Enter would reach the text.
-        longer = {Action.type(file + "\n"): Action.wait(), Action.wait(): PATIENT, PATIENT: Action.wait(1.0)}
-        return longer.get(view.last, Action.key("enter")) if view.last is not None else Action.key("enter")
+        confirm = Action.key("enter")
+        longer = {
+            Action.type(file + "\n"): Action.wait(),
+            confirm: Action.wait(),
+            Action.wait(): PATIENT,
+            PATIENT: Action.wait(1.0),
+        }
+        return longer.get(view.last, confirm) if view.last is not None else confirm
     if text == f"{folder}/":
         return Action.type(file + "\n")
     if text == folder:
