@@ -478,6 +478,11 @@ class Observation:
     results: tuple[ActionResult, ...] = ()
     """What became of the actions of the agent's last turn, in order; empty before the first turn."""
 
+    @property
+    def answer(self) -> str:
+        """What the last action answered, such as the result of a call; empty if nothing."""
+        return self.results[-1].text if self.results else ""
+
     def aimed_at(self, action: Action) -> str:
         """What the thing is called that an action points at; empty if it points at nothing."""
         point = action.point or (action.path[0] if action.path else None)

@@ -37,7 +37,7 @@ class OracleAgent(PrivilegedAgent):
     def act(self, observation: Observation) -> Action:
         if self._desktop is None or self._oracle is None:
             raise AgentError("the oracle was not attached to a desktop")
-        return next_action(self._oracle, self._desktop, observation.last_action)
+        return next_action(self._oracle, self._desktop, observation.last_action, observation.answer)
 
     def close(self) -> None:
         self._desktop = self._oracle = None

@@ -18,10 +18,12 @@ HOME = "/home/user"  # what programs of a desktop see
 class View:
     """What an oracle sees in one moment; everything is read at most once."""
 
-    def __init__(self, desktop: Desktop, last: Action | None = None) -> None:
+    def __init__(self, desktop: Desktop, last: Action | None = None, answer: str = "") -> None:
         self.desktop = desktop
         self.last = last
         """The action before, which leaves things that no look can tell: a selection, a key held down."""
+        self.answer = answer
+        """What that action answered, such as the result of a call."""
         self.size: Size = desktop.size
         self._windows: list[Window] | None = None
         self._trees: dict[str, Node] = {}

@@ -30,16 +30,16 @@ class Oracle(Protocol):
     def act(self, view: View) -> Action: ...
 
 
-def next_action(oracle: Oracle, desktop: Desktop, last: Action | None) -> Action:
-    """What the oracle would do now, after the action ``last``.
+def next_action(oracle: Oracle, desktop: Desktop, last: Action | None, answer: str = "") -> Action:
+    """What the oracle would do now, after the action ``last``, which answered that.
 
     It looks a second time if it misses a widget: an application on a busy machine may still be drawing it.
     """
     try:
-        return oracle.act(View(desktop, last))
+        return oracle.act(View(desktop, last, answer))
     except WidgetMissing:
         desktop.settle(STILL_MS)
-        return oracle.act(View(desktop, last))
+        return oracle.act(View(desktop, last, answer))
 
 
 def check_oracles(tasks: Sequence[Task], use: str, actions: ActionMode = "gui") -> None:

@@ -56,9 +56,10 @@ class WidgetSelector(Config):
 
 @dataclass(frozen=True)
 class ScriptStep:
-    """One action, or a widget to click, and when it is no longer needed."""
+    """One action, a widget to click, or what to do by what is seen, and when it is no longer needed."""
 
-    does: Action | WidgetSelector
+    does: Action | WidgetSelector | Callable[[View], Action | None]
+    """A function answers None as long as what it needs is not there yet."""
     until: Criterion | None = None
 
 
@@ -66,7 +67,7 @@ class ScriptStep:
 class Script:
     """An oracle that does its steps in order; one with ``until`` is repeated until that holds, or left out.
 
-    It waits for widgets that are not there yet. Where it is in the script is remembered for each desktop, and
+    It waits for what is not there yet. Where it is in the script is remembered for each desktop, and
     forgotten when an episode begins.
     """
 
@@ -96,6 +97,8 @@ class Script:
     def _action(self, step: ScriptStep, view: View) -> Action | None:
         if isinstance(step.does, Action):
             return step.does
+        if not isinstance(step.does, WidgetSelector):
+            return step.does(view)
         node = step.does.find(view)
         return None if node is None else view.click(node, button=step.does.button, clicks=step.does.clicks)
 

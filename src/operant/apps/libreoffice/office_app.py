@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from operant.apps.base import App
 
 if TYPE_CHECKING:
+    from operant.apps.view import View
     from operant.desktop.protocol import Desktop
-    from operant.types import Window
+    from operant.types import Node, Window
 
 __all__ = ["OfficeApp", "OfficeState"]
 
@@ -44,6 +46,12 @@ class OfficeApp(App):
         """The window that shows a document of that name, the topmost of several."""
         shown = [one for one in desktop.windows() if self._document(one) == document]
         return shown[-1] if shown else None
+
+    def shown(self, view: View, document: str) -> Iterable[Node]:
+        """The widgets of the window that shows a document, which need not have the focus; nothing if none does."""
+        title = f"{document} - {self.product}"
+        frames = (one for one in view.widgets("frame", app=self.accessible_name) if one.name == title)
+        return next((frame.walk() for frame in frames), ())
 
     def _document(self, window: Window) -> str | None:
         """The name of the document that a window shows; None if it is not of this application."""

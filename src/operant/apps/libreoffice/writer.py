@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from operant.apps.libreoffice.office_app import OfficeApp
+from operant.apps.view import View
 
-__all__ = ["APP", "Writer"]
+__all__ = ["APP", "Writer", "shown_paragraphs"]
 
 
 class Writer(OfficeApp):
@@ -17,3 +18,8 @@ class Writer(OfficeApp):
 
 
 APP = Writer()
+
+
+def shown_paragraphs(view: View, document: str) -> list[str]:
+    """The texts of the paragraphs that the window of a document shows."""
+    return [node.text or "" for node in APP.shown(view, document) if node.role == "paragraph"]

@@ -136,6 +136,7 @@ class OracleMind(Mind):
         self._oracle = oracle
         self._rehearsal = rehearsal
         self._last: Action | None = None
+        self._answer = ""
         self._clicked: Point | None = None
         self.said = 0
         """How many actions it has said so far."""
@@ -144,6 +145,7 @@ class OracleMind(Mind):
         """What came of the last turn. An action that was not performed is not the oracle's last one."""
         height, width = observation.screen.shape[:2]
         self.screen = Size(width, height)
+        self._answer = observation.answer
         if any(result.error for result in observation.results) or observation.error:
             self._last = observation.last_action
 
@@ -153,7 +155,7 @@ class OracleMind(Mind):
             return (
                 Action.fail(f"went in circles: {self.said} actions, {len(self._rehearsal.steps)} needed"),
             )
-        first = next_action(self._oracle, self._desktop, self._last)
+        first = next_action(self._oracle, self._desktop, self._last, self._answer)
         following: tuple[Action, ...] = ()
         if batches and self._rehearsal is not None and not first.kind.terminal:
             following = self._rehearsal.following(self.said, first)

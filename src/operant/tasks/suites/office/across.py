@@ -1,20 +1,31 @@
-"""Two documents: what one of them says goes into the other."""
+"""Two documents: what one of them says goes into the other.
+
+Both oracles read the source and write what they read: the one with the keyboard goes to its window and takes the text
+that is shown there, the one by calls takes what the call answered.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.apps.libreoffice.calc import put
+from operant.apps.libreoffice.calc import go_to, shown_rows
+from operant.apps.libreoffice.writer import shown_paragraphs
+from operant.apps.openbox import ALT_TAB
+from operant.apps.view import View
+from operant.tasks.criteria import WindowTitle
 from operant.tasks.draw import Draw
 from operant.tasks.office.office_file import Document, OpenOfficeFile
 from operant.tasks.office.presentation import Presentation, Slide
 from operant.tasks.office.text_document import TextDocument
 from operant.tasks.office.workbook import Sheet, Workbook
+from operant.tasks.script import ScriptStep
 from operant.tasks.setup import SetupStep
 from operant.tasks.suites.office.impress_slides import EDIT_TITLE, LEAVE
-from operant.tasks.suites.office.office_task import OfficeTask, OracleStep, file_names
+from operant.tasks.suites.office.office_task import OfficeTask, OracleStep, file_names, until
 from operant.tasks.suites.office.spreadsheet import GOODS, goods
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
@@ -23,6 +34,10 @@ __all__ = ["TEMPLATES"]
 
 WINDOW = (900, 600)
 EXTENSIONS = {"libreoffice-calc": "xlsx", "libreoffice-writer": "docx", "libreoffice-impress": "pptx"}
+MOST_ROWS = 20  # that are asked for; tables of goods are shorter
+
+#: What a source says: rows of cells, or paragraphs as rows of one.
+Rows = Sequence[Sequence[str]]
 
 
 class AcrossTask(OfficeTask):
@@ -60,6 +75,52 @@ class AcrossTask(OfficeTask):
     def source(self, p: Params) -> Document:
         """The document that is read."""
 
+    @abstractmethod
+    def shown(self, p: Params, view: View) -> Rows:
+        """What the window of the source shows; nothing if it can't be read yet."""
+
+    @abstractmethod
+    def ask(self, p: Params) -> Action:
+        """The call that reads the source."""
+
+    @abstractmethod
+    def answered(self, answer: str) -> Rows:
+        """What that call answered."""
+
+    @abstractmethod
+    def found(self, p: Params, rows: Rows) -> str | None:
+        """What the task wants to know of the source; None if that is not in sight."""
+
+    @abstractmethod
+    def typed(self, p: Params, found: str) -> Action:
+        """Type it, at the right place of the target."""
+
+    @abstractmethod
+    def written(self, p: Params, found: str) -> Action:
+        """The call that writes it."""
+
+    @abstractmethod
+    def there(self, p: Params) -> Sequence[Action]:
+        """What leads to the place where it is typed."""
+
+    leave: ClassVar[tuple[Action, ...]] = ()
+    """What ends the typing."""
+
+    def keys(self, p: Params) -> Sequence[OracleStep]:
+        def type_it(view: View) -> Action | None:
+            found = self.found(p, self.shown(p, view))
+            return None if found is None else self.typed(p, found)
+
+        look = [*switch_to(p.source), *switch_to(p.file)]
+        return [*look, *self.there(p), ScriptStep(type_it), *self.leave]
+
+    def calls(self, p: Params) -> Sequence[OracleStep]:
+        def write_it(view: View) -> Action | None:
+            found = self.found(p, self.answered(view.answer)) if view.answer else None
+            return None if found is None else self.written(p, found)
+
+        return [self.ask(p), ScriptStep(write_it)]
+
     def others(self, p: Params) -> Mapping[str, Document]:
         return {p.source: self.source(p)}
 
@@ -68,7 +129,42 @@ class AcrossTask(OfficeTask):
         return [*written, OpenOfficeFile(app=self.apps[1], path=p.source, place=p.source_place), target]
 
 
-class PriceIntoLetter(AcrossTask):
+def switch_to(file: str) -> list[OracleStep]:
+    """Go to the other window, and wait until it has the focus."""
+    return [ALT_TAB, until(WindowTitle(title=file, focused=True))]
+
+
+class FromTable(AcrossTask):
+    """The source is a table of goods."""
+
+    def source(self, p: Params) -> Workbook:
+        return Workbook.of(Sheet.of("Prices", [GOODS, *p.rows]))
+
+    def shown(self, p: Params, view: View) -> Rows:
+        return shown_rows(view, p.source)[1:]
+
+    def ask(self, p: Params) -> Action:
+        asked = {"range": f"A2:C{MOST_ROWS}", "what": "shown", "document": p.source}
+        return Action.call("calc.get_range", asked)
+
+    def answered(self, answer: str) -> Rows:
+        return [row for row in json.loads(answer) if any(row)]
+
+
+class FromLetter(AcrossTask):
+    """The source is a letter."""
+
+    def shown(self, p: Params, view: View) -> Rows:
+        return [[text] for text in shown_paragraphs(view, p.source)]
+
+    def ask(self, p: Params) -> Action:
+        return Action.call("writer.get_text", {"document": p.source})
+
+    def answered(self, answer: str) -> Rows:
+        return [[line] for line in answer.splitlines()]
+
+
+class PriceIntoLetter(FromTable):
     id = "office/across-price-to-letter-v1"
     apps: ClassVar[tuple[str, ...]] = ("libreoffice-writer", "libreoffice-calc")
     instructions = (
@@ -81,24 +177,26 @@ class PriceIntoLetter(AcrossTask):
         "number. Save {file}.",
     )
 
-    def source(self, p: Params) -> Workbook:
-        return Workbook.of(Sheet.of("Prices", [GOODS, *p.rows]))
-
     def before(self, p: Params) -> TextDocument:
         return TextDocument.of(*p.lines)
 
     def after(self, p: Params) -> TextDocument:
         return TextDocument.of(*p.lines, f"{p.item}: {p.price}")
 
-    def keys(self, p: Params) -> Sequence[OracleStep]:
-        return [Action.key("ctrl", "end"), Action.type(f"\n{p.item}: {p.price}")]
+    def found(self, p: Params, rows: Rows) -> str | None:
+        return next((price for item, price, *_ in rows if item == p.item), None)
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        read = Action.call("calc.get_cell", {"cell": p.cell})
-        return [read, self.call("insert_paragraph", text=f"{p.item}: {p.price}")]
+    def there(self, p: Params) -> Sequence[Action]:
+        return [Action.key("ctrl", "end")]
+
+    def typed(self, p: Params, found: str) -> Action:
+        return Action.type(f"\n{p.item}: {found}")
+
+    def written(self, p: Params, found: str) -> Action:
+        return self.call("insert_paragraph", text=f"{p.item}: {found}")
 
 
-class PriceIntoTable(AcrossTask):
+class PriceIntoTable(FromLetter):
     id = "office/across-price-to-table-v1"
     apps: ClassVar[tuple[str, ...]] = ("libreoffice-calc", "libreoffice-writer")
     instructions = (
@@ -120,26 +218,29 @@ class PriceIntoTable(AcrossTask):
         book = self.before(p)
         return book.with_sheet(book.sheets[0].with_cells({p.cell: p.new}))
 
-    def keys(self, p: Params) -> Sequence[OracleStep]:
-        return put(p.cell, str(p.new))
+    def found(self, p: Params, rows: Rows) -> str | None:
+        said = (re.fullmatch(rf"{p.item} cost (\d+) now\.", line) for (line,) in rows)
+        return next((one[1] for one in said if one), None)
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        read = Action.call("writer.get_text", {})
-        return [read, self.call("set_cell_value", cell=p.cell, value=p.new)]
+    def there(self, p: Params) -> Sequence[Action]:
+        return go_to(p.cell)
+
+    def typed(self, p: Params, found: str) -> Action:
+        return Action.type(f"{found}\n")
+
+    def written(self, p: Params, found: str) -> Action:
+        return self.call("set_cell_value", cell=p.cell, value=int(found))
 
 
 class IntoTitle(AcrossTask):
     """A text of the source becomes the title of the first slide."""
 
     difficulty = Difficulty.MEDIUM
+    leave = (LEAVE, LEAVE)
 
     @abstractmethod
     def title(self, p: Params) -> str:
         """The new title."""
-
-    @abstractmethod
-    def read(self, p: Params) -> Action:
-        """The call that tells it."""
 
     def before(self, p: Params) -> Presentation:
         return Presentation.of(*(Slide(title=title, lines=tuple(p.lines[:2])) for title in p.titles))
@@ -148,14 +249,17 @@ class IntoTitle(AcrossTask):
         first, *others = self.before(p).slides
         return Presentation.of(first.changed(title=self.title(p)), *others)
 
-    def keys(self, p: Params) -> Sequence[OracleStep]:
-        return [*EDIT_TITLE, Action.type(self.title(p)), LEAVE, LEAVE]
+    def there(self, p: Params) -> Sequence[Action]:
+        return EDIT_TITLE
 
-    def calls(self, p: Params) -> Sequence[Action]:
-        return [self.read(p), self.call("set_title", slide=1, text=self.title(p))]
+    def typed(self, p: Params, found: str) -> Action:
+        return Action.type(found)
+
+    def written(self, p: Params, found: str) -> Action:
+        return self.call("set_title", slide=1, text=found)
 
 
-class DearestIntoTitle(IntoTitle):
+class DearestIntoTitle(IntoTitle, FromTable):
     id = "office/across-dearest-to-slide-v1"
     apps: ClassVar[tuple[str, ...]] = ("libreoffice-impress", "libreoffice-calc")
     unseen = True
@@ -168,17 +272,14 @@ class DearestIntoTitle(IntoTitle):
         "Which item of {source} costs most? Its name belongs on slide 1 of {file}, as the title. Save the presentation.",
     )
 
-    def source(self, p: Params) -> Workbook:
-        return Workbook.of(Sheet.of("Prices", [GOODS, *p.rows]))
-
     def title(self, p: Params) -> str:
         return str(max(p.rows, key=lambda row: row[1])[0])
 
-    def read(self, p: Params) -> Action:
-        return Action.call("calc.get_range", {"range": f"A1:B{len(p.rows) + 1}"})
+    def found(self, p: Params, rows: Rows) -> str | None:
+        return max(rows, key=lambda row: int(row[1]))[0] if rows else None
 
 
-class SubjectIntoTitle(IntoTitle):
+class SubjectIntoTitle(IntoTitle, FromLetter):
     id = "office/across-subject-to-slide-v1"
     apps: ClassVar[tuple[str, ...]] = ("libreoffice-impress", "libreoffice-writer")
     instructions = (
@@ -195,8 +296,8 @@ class SubjectIntoTitle(IntoTitle):
     def title(self, p: Params) -> str:
         return str(p.topic)
 
-    def read(self, p: Params) -> Action:
-        return Action.call("writer.get_text", {})
+    def found(self, p: Params, rows: Rows) -> str | None:
+        return rows[0][0].removeprefix("Subject: ") if rows else None
 
 
 TEMPLATES: tuple[type[Template], ...] = (

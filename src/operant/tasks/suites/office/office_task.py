@@ -56,7 +56,7 @@ class OfficeTask(Template):
         """How it is done with the keyboard, up to the saving."""
 
     @abstractmethod
-    def calls(self, p: Params) -> Sequence[Action]:
+    def calls(self, p: Params) -> Sequence[OracleStep]:
         """How it is done by calls, up to the saving."""
 
     def call(self, function: str, **arguments: Any) -> Action:

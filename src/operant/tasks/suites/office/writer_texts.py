@@ -140,6 +140,7 @@ class MoveParagraph(TextTask):
         return [*find(p.name, p.file), Action.key("ctrl", "alt", "up")]
 
     def calls(self, p: Params) -> Sequence[Action]:
+        """Writer's functions move no paragraph, so both are written anew."""
         return [
             self.call("set_paragraph_text", paragraph=p.number - 1, text=p.line),
             self.call("set_paragraph_text", paragraph=p.number, text=p.lines[p.number - 2]),
