@@ -12,17 +12,15 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from operant.apps.libreoffice.calc import go_to, shown_rows
-from operant.apps.libreoffice.writer import shown_paragraphs
-from operant.apps.openbox import ALT_TAB
+from operant.apps.libreoffice import calc, writer
 from operant.apps.view import View
-from operant.tasks.criteria import WindowTitle
+from operant.tasks.criteria import Accessible, WindowTitle
 from operant.tasks.draw import Draw
 from operant.tasks.office.office_file import Document, OpenOfficeFile
 from operant.tasks.office.presentation import Presentation, Slide
 from operant.tasks.office.text_document import TextDocument
 from operant.tasks.office.workbook import Sheet, Workbook
-from operant.tasks.script import ScriptStep
+from operant.tasks.script import ScriptStep, WidgetSelector
 from operant.tasks.setup import SetupStep
 from operant.tasks.suites.office.impress_slides import EDIT_TITLE, LEAVE
 from operant.tasks.suites.office.office_task import OfficeTask, OracleStep, file_names, until
@@ -35,6 +33,7 @@ __all__ = ["TEMPLATES"]
 WINDOW = (900, 600)
 EXTENSIONS = {"libreoffice-calc": "xlsx", "libreoffice-writer": "docx", "libreoffice-impress": "pptx"}
 MOST_ROWS = 20  # that are asked for; tables of goods are shorter
+OPEN_WINDOWS = ScriptStep(WidgetSelector(role="menu", name="Window"))
 
 #: What a source says: rows of cells, or paragraphs as rows of one.
 Rows = Sequence[Sequence[str]]
@@ -45,7 +44,9 @@ class AcrossTask(OfficeTask):
 
     skill = "read"
     family = "across"
-    difficulty = Difficulty.EASY
+    difficulty = Difficulty.MEDIUM
+    product: ClassVar[str]
+    """How the title of the source's window ends."""
 
     def parameters(self, draw: Draw) -> Mapping[str, Any]:
         target, source = (EXTENSIONS[app] for app in self.apps)
@@ -111,8 +112,7 @@ class AcrossTask(OfficeTask):
             found = self.found(p, self.shown(p, view))
             return None if found is None else self.typed(p, found)
 
-        look = [*switch_to(p.source), *switch_to(p.file)]
-        return [*look, *self.there(p), ScriptStep(type_it), *self.leave]
+        return [*look_at(p, self.product), *self.there(p), ScriptStep(type_it), *self.leave]
 
     def calls(self, p: Params) -> Sequence[OracleStep]:
         def write_it(view: View) -> Action | None:
@@ -129,19 +129,33 @@ class AcrossTask(OfficeTask):
         return [*written, OpenOfficeFile(app=self.apps[1], path=p.source, place=p.source_place), target]
 
 
-def switch_to(file: str) -> list[OracleStep]:
-    """Go to the other window, and wait until it has the focus."""
-    return [ALT_TAB, until(WindowTitle(title=file, focused=True))]
+def look_at(p: Params, product: str) -> list[OracleStep]:
+    """Go to the window of the source by the menu that lists the documents, and back.
+
+    Not by alt+tab: LibreOffice may take the alt key for its menu bar, which then takes the next keys. The menu of the
+    source shows the target, which was opened last, at its end, but does not tell of it.
+    """
+    item = WidgetSelector(role="radio menu item", name=f"{p.source} - {product}")
+    listed = until(Accessible(app="soffice", role=item.role, name=item.name))
+    there: list[OracleStep] = [OPEN_WINDOWS, ScriptStep(item), focused(p.source)]
+    return [*there, OPEN_WINDOWS, listed, Action.key("up"), Action.key("enter"), focused(p.file)]
+
+
+def focused(file: str) -> ScriptStep:
+    """Wait until the window of a document has the focus."""
+    return until(WindowTitle(title=file, focused=True))
 
 
 class FromTable(AcrossTask):
     """The source is a table of goods."""
 
+    product = calc.APP.product
+
     def source(self, p: Params) -> Workbook:
         return Workbook.of(Sheet.of("Prices", [GOODS, *p.rows]))
 
     def shown(self, p: Params, view: View) -> Rows:
-        return shown_rows(view, p.source)[1:]
+        return calc.shown_rows(view, p.source)[1:]
 
     def ask(self, p: Params) -> Action:
         asked = {"range": f"A2:C{MOST_ROWS}", "what": "shown", "document": p.source}
@@ -154,8 +168,10 @@ class FromTable(AcrossTask):
 class FromLetter(AcrossTask):
     """The source is a letter."""
 
+    product = writer.APP.product
+
     def shown(self, p: Params, view: View) -> Rows:
-        return [[text] for text in shown_paragraphs(view, p.source)]
+        return [[text] for text in writer.shown_paragraphs(view, p.source)]
 
     def ask(self, p: Params) -> Action:
         return Action.call("writer.get_text", {"document": p.source})
@@ -223,7 +239,7 @@ class PriceIntoTable(FromLetter):
         return next((one[1] for one in said if one), None)
 
     def there(self, p: Params) -> Sequence[Action]:
-        return go_to(p.cell)
+        return calc.go_to(p.cell)
 
     def typed(self, p: Params, found: str) -> Action:
         return Action.type(f"{found}\n")
@@ -235,7 +251,6 @@ class PriceIntoTable(FromLetter):
 class IntoTitle(AcrossTask):
     """A text of the source becomes the title of the first slide."""
 
-    difficulty = Difficulty.MEDIUM
     leave = (LEAVE, LEAVE)
 
     @abstractmethod
