@@ -109,7 +109,7 @@ def missing_parts() -> dict[str, str]:
         for name, package in PROGRAMS.items()
         if shutil.which(name, path=PROGRAM_PATH) is None
     }
-    for name in ("openpyxl", "docx", "pptx", "rapidfuzz", "pypdf"):
+    for name in ("openpyxl", "docx", "pptx", "rapidfuzz", "pypdf", "lxml", "cssselect"):
         if importlib.util.find_spec(name) is None:
             found[name] = install_extra("osworld")
     return found
