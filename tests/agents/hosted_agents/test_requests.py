@@ -37,6 +37,7 @@ def test_how_long_a_server_asks_to_wait(headers: dict[str, str], seconds: float 
         formatdate(time.time() + 3600, usegmt=True),
         format_datetime(datetime.now(timezone(timedelta(hours=5))) + timedelta(hours=1)),
     ],
+    ids=["GMT", "another zone"],
 )
 def test_a_date_after_which_to_ask_again(date: str) -> None:
     pause = retry_after({"retry-after": date})
