@@ -77,6 +77,7 @@ def test_a_report_is_written_beside_the_results(play: Play, tasks: list[Task], t
         assert all((root / step["file"]).exists() for step in episode["steps"])
         assert episode["thumbnail"].startswith("data:image/webp;base64,")
     page = Page(source)
+    assert "seeds 0, 1 · split" in page.text
     assert "oracle (sees behind the screen)" in page.text
     assert not [a for _, a in page.tags if str(a.get("src", "")).startswith("http") or "href" in a], (
         "self-contained"

@@ -79,6 +79,15 @@ def test_every_page_opens(page: Page, service: Served, path: str) -> None:
     assert wide <= 1, f"the page is {wide} px wider than the screen"
 
 
+def test_a_table_shows_that_there_is_more_to_see_sideways(page: Page, service: Served) -> None:
+    page.goto(service.url + "/tasks")
+    table = page.locator(".q-table__middle").first
+    expect(table).to_contain_text("fake/compute-v1")
+    shown = table.evaluate("one => [getComputedStyle(one).overflowX, getComputedStyle(one).backgroundImage]")
+    assert shown[0] == "auto"
+    assert shown[1].count("linear-gradient") == 4, "shadows at both edges, and covers that scroll along"
+
+
 def test_nothing_is_where_nothing_is(page: Page, service: Served) -> None:
     page.goto(service.url + "/episodes/0000000000000000")
     expect(page.get_by_role("alert")).to_contain_text("there is no episode")

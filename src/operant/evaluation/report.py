@@ -24,7 +24,7 @@ from operant.agents.usage import cost_text
 from operant.atomic_files import write_atomically
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
-from operant.evaluation.summary import Line, lines_of, summarise
+from operant.evaluation.summary import Line, lines_of, seeds_in_words, summarise
 from operant.evaluation.tables import MoreColumns, ends_text, used_text, worst_first
 from operant.rollout.episode import Episode, Step
 from operant.types import ActionKind, Outcome, Size
@@ -60,7 +60,9 @@ def _page(
     data.sort(key=lambda one: one["outcome"] == Outcome.SUCCESS.value)  # failures first
     title = "Results of " + ", ".join(summary["agent"] for summary in summaries)
     facts = [time.strftime("%Y-%m-%d %H:%M", time.localtime()), f"{len(data)} episodes asked for"]
-    for name, key in (("seeds", "seeds"), ("split", "splits"), ("commit", "commit")):
+    if seeds := sorted({seed for summary in summaries for seed in summary["seeds"]}):
+        facts.append(f"seeds {seeds_in_words(seeds)}")
+    for name, key in (("split", "splits"), ("commit", "commit")):
         values = sorted({str(value) for summary in summaries for value in _many(summary[key])})
         if values:
             facts.append(f"{name} {', '.join(values[:8])}{' …' if len(values) > 8 else ''}")

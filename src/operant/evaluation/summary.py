@@ -19,7 +19,7 @@ from operant.evaluation.statistics import wilson
 from operant.rollout.episode import Episode
 from operant.types import Difficulty, Outcome
 
-__all__ = ["Line", "lines_of", "rates", "summarise"]
+__all__ = ["Line", "lines_of", "rates", "seeds_in_words", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -154,3 +154,10 @@ def _one_or_all(values: Iterable[Any]) -> Any:
     """The value, or all of them if they differ: a run that was resumed after the source had changed."""
     found = sorted({value for value in values if value is not None})
     return found[0] if len(found) == 1 else found or None
+
+
+def seeds_in_words(seeds: Sequence[int]) -> str:
+    """``0-19``, or the first of them if some between are missing."""
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}-{seeds[-1]}"
+    return ", ".join(map(str, seeds[:8])) + (" …" if len(seeds) > 8 else "") or "none"

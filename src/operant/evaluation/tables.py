@@ -12,6 +12,7 @@ from rich.table import Table
 
 from operant.agents.usage import Usage, cost_text, count_text
 from operant.evaluation.comparison import Comparison, ComparisonRow
+from operant.evaluation.summary import seeds_in_words
 
 __all__ = [
     "MoreColumns",
@@ -67,7 +68,7 @@ def summary_tables(summary: Mapping[str, Any], *, tasks: bool = True) -> Iterato
             for key, rates in worst_first(summary[groups]):
                 table.add_row(escape(key), *_cells(rates, more))
             yield table
-    title = f"{summary['agent']}, {_commit(summary['commit'])}, seeds {_seeds(summary['seeds'])}"
+    title = f"{summary['agent']}, {_commit(summary['commit'])}, seeds {seeds_in_words(summary['seeds'])}"
     if summary["splits"]:
         title += f", {' and '.join(summary['splits'])}"
     first = _table(title, "difficulty", more)
@@ -226,9 +227,3 @@ def _commit(commit: str | Sequence[str] | None) -> str:
     if commit is None:
         return "no commit known"
     return f"commit {commit}" if isinstance(commit, str) else f"commits {', '.join(commit)}"
-
-
-def _seeds(seeds: Sequence[int]) -> str:
-    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
-        return f"{seeds[0]}-{seeds[-1]}"
-    return ", ".join(map(str, seeds)) or "none"

@@ -162,7 +162,8 @@ class Runs:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "OPERANT_REQUEST_ID": current_request_id()},
+                # People read its log on the dashboard.
+                env={**os.environ, "OPERANT_REQUEST_ID": current_request_id(), "LOG_FORMAT": "human"},
                 start_new_session=True,  # Ctrl-C at the service is not meant for the training
             )
             form |= {"pid": child.pid, "pid_began": _began(child.pid)}
