@@ -329,6 +329,24 @@ def test_a_model_that_refuses_the_tool_is_an_error_that_says_so(
 
 
 @pytest.mark.parametrize("vendor", MODELS)
+def test_a_page_that_is_not_found_is_told_before_desktops_start(vendor: str) -> None:
+    """A chat server may have no list of models, but it does not answer with pages."""
+    with scripted_server() as server:
+        server.then(b"<!DOCTYPE HTML><title>Not found</title>", 404, content_type="text/html;charset=utf-8")
+        settings = HostedSettings.build(
+            vendor=vendor, model=MODELS[vendor], base_url=server.url, max_retries=0
+        )
+        agent = make(settings, key=SECRET)
+        with pytest.raises(ModelServerError) as caught:
+            agent.preflight()
+        agent.close()
+    assert "404" in caught.value.message
+    assert "base_url" in (caught.value.hint or "")
+    if vendor != "gemini":  # its SDK tells neither the kind of the reply nor its text
+        assert "a web page" in caught.value.message
+
+
+@pytest.mark.parametrize("vendor", MODELS)
 def test_the_key_is_in_no_log(vendor: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with RawServer(b"[1]") as server:

@@ -135,8 +135,11 @@ def _said(error: Any) -> str:
         found = inner.get("message") if isinstance(inner, dict) else inner
         if isinstance(found, str):
             return found
+    # The text of a reply that was to be streamed is not read.
+    kind = str(error.response.headers.get("content-type", "")).lower()
     text = str(error)
-    return "the server answered with a web page" if "<html" in text[:400].lower() else text
+    page = kind.startswith(("text/html", "application/xhtml")) or "<html" in text[:400].lower()
+    return "the server answered with a web page" if page else text
 
 
 def retry_after(headers: Any) -> float | None:
