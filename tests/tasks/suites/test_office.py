@@ -46,6 +46,8 @@ def saved(document: Document) -> bytes:
     file = xlsxwriter.Workbook(buffer)
     for sheet in document.sheets:
         page = file.add_worksheet(sheet.name)
+        if sheet.frozen:
+            page.freeze_panes(sheet.frozen)
         for name, cell in sheet.cells.items():
             look: dict[str, Any] = {
                 "bold": cell.bold,
@@ -160,6 +162,27 @@ def test_edits_elsewhere_are_refused() -> None:
     ):
         assert not judged(task, {file: wanted.with_sheet(cheat, sheet.name)})
     assert not judged(task, {file: wanted, p.other: wanted})  # the other document
+
+
+def test_rows_that_are_sorted_cell_by_cell_are_refused() -> None:
+    task, p, file = instance("calc-sort")
+    wanted = template("calc-sort").after(p)
+    assert isinstance(wanted, Workbook)
+    torn = {f"B{row}": values[1] for row, values in enumerate(p.rows, 2)}  # only the names were sorted
+    backwards = [*sorted(p.rows, reverse=True)]
+    turned = {
+        f"{c}{row}": v for row, values in enumerate(backwards, 2) for c, v in zip("ABC", values, strict=True)
+    }
+    for cheat in (torn, turned):
+        assert not judged(task, {file: wanted.with_sheet(wanted.sheets[0].with_cells(cheat))})
+
+
+def test_other_rows_or_columns_that_are_frozen_are_refused() -> None:
+    task, p, file = instance("calc-freeze")
+    wanted = template("calc-freeze").after(p)
+    assert isinstance(wanted, Workbook)
+    for frozen in (f"A{p.row + 1}", f"B{p.row}", ""):
+        assert not judged(task, {file: wanted.with_sheet(wanted.sheets[0].changed(frozen=frozen))}), frozen
 
 
 def test_text_that_looks_different_elsewhere_is_refused() -> None:

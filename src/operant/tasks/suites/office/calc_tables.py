@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from operant.apps.libreoffice.calc import go_to, put
 from operant.tasks.draw import Draw
 from operant.tasks.office.workbook import Sheet, Value
-from operant.tasks.suites.office.office_task import OracleStep
+from operant.tasks.suites.office.office_task import OracleStep, menu
 from operant.tasks.suites.office.spreadsheet import SpreadsheetTask, goods, table
 from operant.tasks.template import Params, Template
 from operant.types import Action, Difficulty
@@ -174,6 +174,53 @@ class CopyColumn(SpreadsheetTask):
         return [self.call("copy_range", source=p.area, target="E1")]
 
 
+class SortRows(SpreadsheetTask):
+    id = "office/calc-sort-v1"
+    skill = "menu"
+    family = "rows"
+    instructions = (
+        "Sort the rows of the table in {file} by the names of the items, A to Z; the headers stay in row 1. Save the file.",
+        "In {file}, bring the rows {area} into the alphabetical order of their items, whole rows at once. Save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        rows = goods(draw)
+        if rows == sorted(rows):  # as a task that is done before it begins
+            rows.reverse()
+        return table(draw, rows, area=f"A2:C{len(rows) + 1}")
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return under(self.headers, sorted(p.rows), p.sheet)
+
+    def keys(self, p: Params) -> Sequence[OracleStep]:
+        return [*go_to(p.area), *menu("Data", "Sort Ascending")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("sort_range", range=p.area, column="A", header=False)]
+
+
+class FreezeRows(SpreadsheetTask):
+    id = "office/calc-freeze-v1"
+    skill = "menu"
+    family = "views"
+    instructions = (
+        "Freeze the rows of {file} above row {row}, and no column, so that they stay in sight. Save the file.",
+        "In {file}, everything above row {row} should stay where it is when one scrolls; no column is fixed. Save it.",
+    )
+
+    def parameters(self, draw: Draw) -> Mapping[str, Any]:
+        return table(draw, goods(draw), row=draw.choice((2, 3, 4)))
+
+    def changed(self, sheet: Sheet, p: Params) -> Sheet:
+        return sheet.changed(frozen=f"A{p.row}")
+
+    def keys(self, p: Params) -> Sequence[OracleStep]:
+        return [*go_to(f"A{p.row}"), *menu("View", "Freeze Rows and Columns", role="check menu item")]
+
+    def calls(self, p: Params) -> Sequence[Action]:
+        return [self.call("freeze_panes", rows=p.row - 1)]
+
+
 class Styled(SpreadsheetTask):
     """Cells look different, and hold what they held."""
 
@@ -264,6 +311,8 @@ TEMPLATES: tuple[type[Template], ...] = (
     InsertRow,
     ClearColumn,
     CopyColumn,
+    SortRows,
+    FreezeRows,
     BoldHeader,
     ItalicItem,
     PercentFormat,

@@ -103,11 +103,11 @@ def vanishes(title: str) -> ScriptStep:
     return until(WindowAbsent(title=title))
 
 
-def menu(name: str, item: str) -> list[OracleStep]:
+def menu(name: str, item: str, role: str = "menu item") -> list[OracleStep]:
     """Choose an item of a menu with the pointer."""
     return [
         ScriptStep(WidgetSelector(role="menu", name=name)),
-        ScriptStep(WidgetSelector(role="menu item", name=item)),
+        ScriptStep(WidgetSelector(role=role, name=item)),
     ]
 
 
