@@ -8,7 +8,7 @@ import pytest
 
 from operant.config.evaluation import EvaluationConfig
 from operant.config.service import ServiceConfig
-from operant.config.settings import check_level, read_environment
+from operant.config.settings import check_level, read_environment, read_variable
 from operant.errors import ConfigError
 from operant.types import Size
 
@@ -106,3 +106,15 @@ def test_the_service_takes_a_file_too() -> None:
     assert config.desktop.size == Size(1920, 1080)
     with pytest.raises(ConfigError, match="log_level"):
         ServiceConfig.load(environ={"LOG_LEVEL": "loud"})
+
+
+def test_a_variable_that_settings_name_may_stand_in_the_env_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DESKTOP_KEY", raising=False)
+    assert read_variable("DESKTOP_KEY") is None
+    (tmp_path / ".env").write_text("DESKTOP_KEY=from-the-file\n")
+    assert read_variable("DESKTOP_KEY") == "from-the-file"
+    monkeypatch.setenv("DESKTOP_KEY", "from-the-process")
+    assert read_variable("DESKTOP_KEY") == "from-the-process"

@@ -29,7 +29,7 @@ from operant.errors import ConfigError
 if TYPE_CHECKING:
     from typing_extensions import Self  # in typing from Python 3.11 on
 
-__all__ = ["LEVELS", "PREFIX", "Settings", "check_level", "read_environment", "read_yaml"]
+__all__ = ["LEVELS", "PREFIX", "Settings", "check_level", "read_environment", "read_variable", "read_yaml"]
 
 PREFIX = "OPERANT_"
 LEVELS = ("TRACE", "DEBUG", "INFO", "SUCCESS", "WARNING", "ERROR", "CRITICAL")
@@ -111,6 +111,11 @@ def read_environment(
         _check_variables(written, also, where=f" (in {path})")
         _check_variables(given, also)
     return {name: value for layer in (written, given) for name, value in layer.items() if value}
+
+
+def read_variable(name: str) -> str | None:
+    """One variable of the process or of ``.env``, such as a token that settings refer to by the variable's name."""
+    return read_environment(checked=False).get(name)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +24,7 @@ from loguru import logger
 from operant.actions import ui_rl
 from operant.actions.scrolling import as_notches
 from operant.config.desktop import DesktopConfig, Profile
+from operant.config.settings import read_variable
 from operant.desktop.frame_comparison import same_frame
 from operant.desktop.png_frames import is_png, read_png_frame
 from operant.desktop.protocol import Capability, Desktop, LimitedDesktop
@@ -445,7 +445,7 @@ class UiRlFleet:
     ) -> None:
         if not urls:
             raise ConfigError("a fleet without a single address")
-        token = os.environ.get(token_variable) or None
+        token = read_variable(token_variable)
         self.lines = [UiRlLine(url, token) for url in dict.fromkeys(urls)]
         self.session_type = session_type
         self.timeout_s = timeout_s

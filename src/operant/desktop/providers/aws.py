@@ -17,6 +17,7 @@ from loguru import logger
 from pydantic import Field, field_validator
 
 from operant.config.desktop import DesktopConfig
+from operant.config.settings import read_variable
 from operant.desktop.providers.guests import PORTS, Guest
 from operant.desktop.providers.machines import (
     MachineConfig,
@@ -295,7 +296,6 @@ class _Instance(ProvidedMachine):
 
     def _find_guest(self) -> Guest:
         """Wait until it runs and has an address."""
-        import os
 
         said, deadline = self._said, time.monotonic() + self._said.boot_timeout_s
         field = "PublicIpAddress" if said.address == "public" else "PrivateIpAddress"
@@ -313,7 +313,7 @@ class _Instance(ProvidedMachine):
                     hint="address: says which one is used; a subnet may give no public ones",
                 )
             time.sleep(POLL_S)
-        token = os.environ.get(said.token_variable) if said.protocol == "operant" else None
+        token = read_variable(said.token_variable) if said.protocol == "operant" else None
         url = said.url.format(address=about[field], port=said.port or PORTS[said.protocol])
         return Guest(url, said.protocol, token, said.call_timeout_s)
 

@@ -5,7 +5,6 @@ One that ``operant desktop serve --protocol osworld`` serves is leased. Any othe
 
 from __future__ import annotations
 
-import os
 import secrets
 import threading
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from pydantic import Field
 
 from operant.config.desktop import DesktopConfig
 from operant.config.provider import PlaceConfig
+from operant.config.settings import read_variable
 from operant.desktop.osworld.client import OsworldDesktop
 from operant.desktop.osworld.connection import GuestConnection
 from operant.desktop.protocol import Desktop
@@ -83,7 +83,7 @@ class OsworldProvider(Provider[OsworldSettings]):
 
     def __init__(self, settings: OsworldSettings) -> None:
         super().__init__(settings)
-        self.token = os.environ.get(settings.token_variable) or None
+        self.token = read_variable(settings.token_variable)
         self._starting = threading.Lock()
         self._used: dict[str, OsworldDesktop] = {}
 

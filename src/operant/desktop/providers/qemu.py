@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from operant.config.settings import read_variable
 from operant.desktop.launch import owner_marks
 from operant.desktop.providers.guests import PORTS, Guest, free_port
 from operant.desktop.providers.machines import ProvidedMachine
@@ -85,7 +86,7 @@ class QemuMachine(ProvidedMachine):
         else:  # a layer can't stand on a snapshot inside a file
             _tool("convert", "-l", f"snapshot.name={said.snapshot}", "-O", "qcow2", str(base), str(layer))
         port = free_port()
-        token = os.environ.get(said.token_variable) if said.protocol == "operant" else None
+        token = read_variable(said.token_variable) if said.protocol == "operant" else None
         self.guest = Guest(f"http://127.0.0.1:{port}", said.protocol, token, said.call_timeout_s)
         command = _command(said, layer, directory / "qmp", port)
         try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from operant.config.settings import read_variable
 from operant.desktop.providers.guests import PORTS, Guest
 from operant.desktop.providers.machines import ProvidedMachine
 from operant.errors import DesktopStartError, DesktopTimeout, ProviderUnavailable, UnknownImage
@@ -94,7 +94,7 @@ class VmwareMachine(ProvidedMachine):
         vmrun(said, "revertToSnapshot", _snapshot(said), timeout_s=said.boot_timeout_s)
         vmrun(said, "start", "nogui", timeout_s=said.boot_timeout_s)
         address = vmrun(said, "getGuestIPAddress", "-wait", timeout_s=said.boot_timeout_s).strip()
-        token = os.environ.get(said.token_variable) if said.protocol == "operant" else None
+        token = read_variable(said.token_variable) if said.protocol == "operant" else None
         host = f"[{address}]" if ":" in address else address
         self.guest = Guest(
             f"http://{host}:{said.port or PORTS[said.protocol]}", said.protocol, token, said.call_timeout_s

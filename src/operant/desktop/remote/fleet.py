@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from loguru import logger
 
 from operant.config.desktop import DesktopConfig
+from operant.config.settings import read_variable
 from operant.desktop.remote.client import CALL_S, RemoteDesktop
 from operant.desktop.remote.connection import Connection
 from operant.errors import ConfigError, DesktopTimeout, OperantError, RemoteDesktopError
@@ -37,7 +37,7 @@ class RemoteFleet:
     ) -> None:
         if not urls:
             raise ConfigError("a fleet without a single address")
-        token = os.environ.get(token_variable) or None
+        token = read_variable(token_variable)
         self.lines = [Connection(url, token, patience_s=PATIENCE_S) for url in dict.fromkeys(urls)]
         self.timeout_s = timeout_s
         self._turns = itertools.count()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
 import threading
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,7 +21,7 @@ from operant.agents.vlm.backends.base import Backend, Weights
 from operant.agents.vlm.families import family_of
 from operant.agents.vlm.prompt import Picture, Prompt
 from operant.agents.vlm.trajectory import Generation
-from operant.config.settings import Settings
+from operant.config.settings import Settings, read_variable
 from operant.config.vlm import PromptSettings, SamplingSettings, ServerSettings
 from operant.errors import ModelServerError
 from operant.types import Size
@@ -60,7 +59,7 @@ class ServerBackend(Backend):
         self.units = self.family.units
         self._client = openai.OpenAI(
             base_url=settings.url,
-            api_key=os.environ.get(settings.api_key_variable) or "none",
+            api_key=read_variable(settings.api_key_variable) or "none",
             timeout=settings.timeout_s,
             max_retries=settings.retries,
         )
