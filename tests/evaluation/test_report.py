@@ -152,6 +152,18 @@ def test_tables_show_every_group(play: Play, tasks: list[Task]) -> None:
     assert "HARD" not in shown
 
 
+def test_headings_stay_whole_on_a_narrow_terminal(play: Play, tasks: list[Task]) -> None:
+    run = play("noop", tasks).run
+    console = Console(file=io.StringIO(), width=60, no_color=True)
+    for table in summary_tables(summarise(run, lines_of(run))):
+        console.print(table)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, shown.splitlines())) <= 60
+    for word in ("difficulty", "application", "success", "interval", "steps", "errors", "overall"):
+        assert f" {word} " in shown, word
+    assert "…" not in shown
+
+
 def test_a_comparison_shows_the_change_and_its_interval(
     play: Play, tasks: list[Task], tmp_path: Path
 ) -> None:

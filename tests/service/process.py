@@ -29,7 +29,11 @@ class ServeProcess:
 
 @contextlib.contextmanager
 def serving(
-    root: Path, *flags: str, headers: Mapping[str, str] | None = None, **environment: str
+    root: Path,
+    *flags: str,
+    headers: Mapping[str, str] | None = None,
+    ended_by: signal.Signals = signal.SIGTERM,
+    **environment: str,
 ) -> Iterator[ServeProcess]:
     """Runs ``operant serve`` in ``root`` with those flags; yields when it is ready, and sees that it ends well."""
     port = free_port()
@@ -46,13 +50,13 @@ def serving(
         wait_for(lambda: is_ready(served, headers or {}), READY_S)
         yield served
     finally:
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(ended_by)
         try:
             process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
-    assert process.returncode == 0
+    assert process.returncode == (0 if ended_by is signal.SIGTERM else 130)
     assert "Traceback" not in log.read_text()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -148,3 +149,10 @@ def test_strangers_are_not_let_in_without_a_token(tmp_path: Path) -> None:
     )
     assert ended.returncode == 2
     assert "set a token" in ended.stderr
+
+
+@pytest.mark.x11
+def test_ctrl_c_ends_it_with_130_as_every_verb(tmp_path: Path) -> None:
+    with serving(tmp_path, "--agent", "noop", "--desktops", "1", ended_by=signal.SIGINT) as served:
+        pass
+    assert served.process.returncode == 130

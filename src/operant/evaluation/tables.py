@@ -185,12 +185,11 @@ def _changed_episodes(comparison: Comparison) -> Table:
 def _table(title: str | None, first: str, more: MoreColumns) -> Table:
     # With both groups of columns a row is wide: it goes without spaces beside the lines.
     table = Table(title=title, title_justify="left", padding=0 if more.called and more.used else (0, 1))
-    table.add_column(first, overflow="fold")
-    columns = ["n", "success", "95 % interval", "mean steps", "infra errors"]
-    if more.heads:  # in several lines, so that a row fits into one
-        columns = [re.sub(r"(?<=[a-z]) ", "\n", column) for column in (*columns, *more.heads)]
-    for column in columns:
-        table.add_column(column, justify="right")
+    # Ids of tasks are long and may be folded; the others are short, and so are their headings.
+    table.add_column(first, overflow="fold", no_wrap=first != "task")
+    for column in ("n", "success", "95 % interval", "mean steps", "infra errors", *more.heads):
+        # In several lines, so that a row fits into one.
+        table.add_column(re.sub(r"(?<=[a-z]) ", "\n", column), justify="right")
     return table
 
 

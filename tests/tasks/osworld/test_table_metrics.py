@@ -117,7 +117,9 @@ RULES: list[tuple[dict[str, Any], Change]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "change"), RULES, ids=lambda value: "" if callable(value) else str(value)[:60])
+@pytest.mark.parametrize(
+    ("rule", "change"), RULES, ids=lambda value: "" if callable(value) else str(value)[:60]
+)
 def test_a_rule_holds_on_a_copy_and_not_after_a_change(
     tmp_path: Path, score, rule: dict[str, Any], change: Change
 ) -> None:

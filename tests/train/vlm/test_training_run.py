@@ -360,6 +360,18 @@ class TestInterruptedColdStart:
         assert lines(tmp_path)[0]["demonstration_success"] == 1.0
 
 
+def test_a_full_disk_is_told_before_there_is_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(directory: Path, *_: Any, **__: Any) -> None:
+        directory.mkdir()
+        raise RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("operant.train.vlm.parts.build_tiny_vlm", full)
+    with pytest.raises(NoSpaceLeft, match=r"no space left on .*base_model") as told:
+        run(tmp_path / "run")
+    assert "--output" in str(told.value.hint)
+    assert not list((tmp_path / "run").glob(".base_model*")), "nothing half-made is left"
+
+
 @pytest.mark.parametrize("when", ["stop", "go_on"])
 def test_a_full_disk_stops_the_run_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
     fsync, calls = os.fsync, []

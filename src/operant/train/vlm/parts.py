@@ -14,9 +14,10 @@ from operant.agents.vlm.backends.base import Backend, Weights
 from operant.agents.vlm.loading import limit_threads
 from operant.agents.vlm.tiny import build_tiny_vlm
 from operant.agents.vlm.wrapper import VLMWrapper
+from operant.atomic_files import is_full_disk, write_problem
 from operant.config.vlm import ModelSettings
 from operant.config.vlm_training import TrainingSettings, VLMTrainingConfig
-from operant.errors import ConfigError
+from operant.errors import ConfigError, NoSpaceLeft
 from operant.learn.vlm import make_algorithm
 from operant.learn.vlm.base import Algorithm
 from operant.learn.vlm.entropulse import Entropulse
@@ -141,7 +142,15 @@ def base_model(
         family, _, size = settings.name.removeprefix(TINY).partition(":")
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".base_model.", dir=directory) as made:
-            build_tiny_vlm(Path(made) / "model", family, seed=seed, phrases=phrases, **_tiny_size(size))
+            size_of = _tiny_size(size)
+            try:
+                build_tiny_vlm(Path(made) / "model", family, seed=seed, phrases=phrases, **size_of)
+            except Exception as error:  # safetensors and PyTorch have types of their own for it
+                if not is_full_disk(error):
+                    raise
+                raise NoSpaceLeft(
+                    write_problem(place, error), hint="make room there, or choose another --output"
+                ) from error
             with suppress(OSError):
                 os.rename(Path(made) / "model", place)
     return settings.model_copy(update={"name": str(place)})
