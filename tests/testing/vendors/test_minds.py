@@ -58,14 +58,15 @@ def test_an_oracle_that_goes_in_circles_gives_up() -> None:
 
 
 class Lists(FakeDesktop):
-    """Shows a list of three rows, and the same in a dialog on its right."""
+    """Shows a list of three rows, the same in a dialog on its right, and a text."""
 
     def accessibility(self, *_: object, **__: object) -> Node:
         def rows(left: int) -> list[Node]:
             return [Node("table cell", "", frozenset(), (left, 20 * row, 100, 20)) for row in range(3)]
 
+        text = Node("text", "", frozenset(), (400, 400, 300, 200))
         dialog = Node("dialog", "Open", frozenset(), (200, 0, 100, 60), children=tuple(rows(200)))
-        return Node("application", "", frozenset(), None, children=(*rows(0), dialog))
+        return Node("application", "", frozenset(), None, children=(*rows(0), dialog, text))
 
 
 def at(x: int, y: int) -> Point:
@@ -92,6 +93,8 @@ def test_keys_in_place_of_clicks_that_a_dialect_lacks() -> None:
         back = keys(Action.click(at(50, 30), modifiers=("ctrl",)))
         assert back == (Action.key("ctrl", "up"), Action.key("ctrl", "space"))
         assert keys(Action.click(at(900, 700), clicks=2)) == (), "nothing is there"
+        word = keys(Action.click(at(500, 500), clicks=2))
+        assert word[1:] == (Action.key("ctrl", "right"), Action.key("ctrl", "shift", "left"))
         assert keys(Action.click(first, button=Button.RIGHT)) == (), "Shift+F10 is for what is selected"
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from operant.errors import AgentError
 from operant.tasks.oracle import next_action
-from operant.types import Action, ActionKind, Button, Observation, Point, Size, Window
+from operant.types import Action, ActionKind, Button, Node, Observation, Point, Size, Window
 
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
@@ -178,6 +178,8 @@ class OracleMind(Mind):
         item = _item_at(self._desktop, self.screen, action.point)
         if action.button is Button.RIGHT and item is None:
             return self._new_folder(action.point)
+        if action.button is Button.LEFT and item is None and action.clicks == 2:
+            return self._word_selected(action.point)
         if action.button is not Button.LEFT or item is None:
             return None
         if action.clicks == 2 and not action.modifiers:
@@ -192,6 +194,14 @@ class OracleMind(Mind):
             return None
         keys = Action.key("ctrl", "shift", "n")
         return OtherWay("desktop's menu as Ctrl+Shift+N", (Action.click(point), keys))
+
+    def _word_selected(self, point: Point) -> OtherWay | None:
+        if not any(node.role == "text" for node, _ in _nodes_at(self._desktop, self.screen, point)):
+            return None
+        keys = (Action.key("ctrl", "right"), Action.key("ctrl", "shift", "left"))
+        return OtherWay(
+            "double click on a word as click, Ctrl+Right, Ctrl+Shift+Left", (Action.click(point), *keys)
+        )
 
     def _added(self, point: Point, item: _Item) -> OtherWay | None:
         begin = _item_at(self._desktop, self.screen, self._clicked)
@@ -216,14 +226,21 @@ class _Item:
 def _item_at(desktop: Desktop, screen: Size, point: Point | None) -> _Item | None:
     if point is None:
         return None
+    for node, in_dialog in _nodes_at(desktop, screen, point):
+        if node.role in ("table cell", "icon") and node.box is not None:
+            return _Item(node.box[1], node.box[3], in_dialog)
+    return None
+
+
+def _nodes_at(desktop: Desktop, screen: Size, point: Point) -> Iterator[tuple[Node, bool]]:
+    """The widgets at a place, and whether each is in a dialog."""
     x, y = point.to_pixel(screen)
     waiting = [(desktop.accessibility(), False)]
     while waiting:
         node, in_dialog = waiting.pop()
         in_dialog = in_dialog or node.role in ("dialog", "file chooser", "alert")
-        if node.role in ("table cell", "icon") and node.box is not None:
+        if node.box is not None:
             left, top, width, height = node.box
             if left <= x < left + width and top <= y < top + height:
-                return _Item(top, height, in_dialog)
+                yield node, in_dialog
         waiting += [(child, in_dialog) for child in node.children]
-    return None
