@@ -165,3 +165,13 @@ def test_tabs_open_and_the_one_in_front_has_an_address(desktop: SandboxDesktop, 
     assert desktop.files.exists("/home/user/.config/google-chrome/Default")
     with pytest.raises(SetupFailed, match="dash"):
         step("chrome_open_tabs", urls_to_open=["--no-sandbox"])
+
+
+def test_windows_are_named_by_instance_and_class_as_wmctrl_does(desktop: SandboxDesktop, step: Step) -> None:
+    step("launch", command=["xterm"])
+    step("close_window", window_name="xterm.Other", by_class=True)
+    step("close_window", window_name="XTerm", by_class=True, strict=True)  # only a part of it
+    assert [window.wm_class for window in desktop.windows()] == ["XTerm"]
+    step("activate_window", window_name="XTERM.xterm", by_class=True)
+    step("close_window", window_name="xterm.XTerm", by_class=True, strict=True)
+    wait_for(lambda: not desktop.windows())

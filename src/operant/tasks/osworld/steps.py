@@ -18,6 +18,7 @@ from operant.config.desktop import DesktopConfig
 from operant.desktop.osworld.commands import expand_path
 from operant.desktop.osworld.machine_image import prepare_home
 from operant.desktop.osworld.wallpaper import change_wallpaper
+from operant.desktop.osworld.window_names import find_window, window_of_file
 from operant.desktop.protocol import Capability, Desktop
 from operant.errors import ApplicationError, InvalidPath, SetupFailed, TaskError
 from operant.tasks.osworld import guest
@@ -211,8 +212,7 @@ def _open(step: GuestStep, desktop: Desktop) -> None:
     else:
         program = [OPENERS.get(suffix, "pcmanfm" if "." not in name else "mousepad")]
     guest.start(desktop, [*program, path], False)
-    stem = name.rpartition(".")[0] or name
-    if _wait_for(desktop, lambda window: name in window.title or stem in window.title, WINDOW_S) is None:
+    if _wait_for(desktop, lambda window: window_of_file([window], path) is not None, WINDOW_S) is None:
         raise SetupFailed(f"{step.where}: no window shows {name} after {WINDOW_S:g} s")
     desktop.settle(DRAWN_MS)
 
@@ -234,14 +234,12 @@ def _close(step: GuestStep, desktop: Desktop) -> None:
 
 def _named(step: GuestStep, desktop: Desktop) -> Window | None:
     """The window that is meant, the topmost if several are; None, with a word in the log, if there is none."""
-    name, strict = str(step.parameters["window_name"]), _flag(step, "strict")
-    by_class = _flag(step, "by_class")
-    for window in reversed(desktop.windows()):
-        label = window.wm_class if by_class else window.title
-        if label == name if strict else name.lower() in label.lower():
-            return window
-    logger.debug("{}: there is no window {!r}", step.where, name)
-    return None
+    name = str(step.parameters["window_name"])
+    strict, by_class = _flag(step, "strict"), _flag(step, "by_class")
+    window = find_window(reversed(desktop.windows()), name, strict=strict, by_class=by_class)
+    if window is None:
+        logger.debug("{}: there is no window {!r}", step.where, name)
+    return window
 
 
 def _wait_for(desktop: Desktop, meant: Callable[[Window], bool], seconds: float) -> Window | None:
