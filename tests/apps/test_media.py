@@ -11,6 +11,26 @@ from operant.desktop.sandbox import SandboxDesktop
 from operant.types import Action
 
 pytestmark = pytest.mark.x11
+KIND = "RGB color 8-bit gamma integer"
+
+
+@pytest.mark.parametrize(
+    ("title", "picture"),
+    [
+        (f"*[p] (imported)-1.0 ({KIND}, GIMP built-in sRGB, 1 layer) 300x200", ("p", True, False, 1, 300, 200)),
+        (f"a-1.0 (b).xcf-2.0 ({KIND}, GIMP built-in sRGB, 12 layers) 5x7", ("a-1.0 (b).xcf", False, True, 12, 5, 7)),
+        (f"[x] (overwritten)-3.1 ({KIND}, sRGB, 2 layers) 10x10", ("x", False, False, 2, 10, 10)),
+        ("Scale Image", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_titles_of_gimp_are_read(title: str, picture: tuple[object, ...] | None) -> None:
+    found = gimp.read_title(title)
+    if found is not None:
+        assert found.kind == KIND
+        values = (found.name, found.changed, found.own_format, found.layers, found.width, found.height)
+        assert values == picture
+    assert (found is None) is (picture is None)
 
 
 def reached(desktop: SandboxDesktop, goal: Goal, most: int = 8) -> bool:

@@ -79,6 +79,7 @@ def test_the_calculator_calculates(call: Call) -> None:
         call("galculator.read_display")
     call("windows.open_application", application="galculator")
     assert call("galculator.calculate", expression="12 * (3 + 4)") == "84"
+    assert call("galculator.calculate", expression="1111111+11") == "1111122", "no press is lost"
     assert call("galculator.press", button="AC") == "0"
     assert call("galculator.read_display") == "0"
     for expression in ("__import__('os')", "", "1" * 201):

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from operant.apps.gimp import APP as GIMP
+from operant.apps.gimp import OpenPicture
 from operant.apps.vlc import APP as VLC
+from operant.apps.vlc import VlcState, settings
 from operant.desktop.sandbox import SandboxDesktop
 from operant.errors import CallFailed
 
@@ -44,6 +47,10 @@ def test_vlc_plays_what_it_is_told(desktop: SandboxDesktop, call: Call, eventual
     state = call("vlc.get_state")
     assert (state["state"], state["file"], state["position"]) == ("paused", "~/Music/one.wav", 12.5)
     assert (state["volume"], state["repeat"], state["length"]) == (40, "all", 30.0)
+    assert VLC.state(desktop) == VlcState(
+        "one.wav", "paused", "/home/user/Music/one.wav", 12.5, 30.0, volume=40, repeat="all"
+    )
+    assert [one.title for one in desktop.windows()] == ["one.wav - VLC media player"], "no error about sound"
     call("vlc.add_to_playlist", path="Music/two.wav")
     call("vlc.next")
     assert eventually(lambda: VLC.state(desktop).playing) == "two.wav"
@@ -56,16 +63,27 @@ def test_vlc_plays_what_it_is_told(desktop: SandboxDesktop, call: Call, eventual
     ):
         with pytest.raises(CallFailed, match=said):
             call(f"vlc.{name}", **arguments)
+    assert settings(desktop)["alsa-audio-device"] == "null"
+    for window in desktop.windows():
+        desktop.close_window(window)
+    assert eventually(lambda: VLC.state(desktop) == VlcState(None))
 
 
-def test_gimp_changes_and_saves_the_picture_that_is_seen(desktop: SandboxDesktop, call: Call) -> None:
+def test_gimp_changes_and_saves_the_picture_that_is_seen(
+    desktop: SandboxDesktop, call: Call, eventually: Any
+) -> None:
     with pytest.raises(CallFailed, match="gimp is not running"):
         call("gimp.get_info")
     made = io.BytesIO()
     Image.new("RGB", (200, 100), "red").save(made, "PNG")
     desktop.files.write("a.png", made.getvalue())
     call("gimp.open_picture", path="a.png")
+    kind = "RGB color 8-bit gamma integer"
+    assert eventually(lambda: GIMP.state(desktop).picture) == OpenPicture(
+        "a", kind, 200, 100, 1, False, False
+    )
     call("gimp.scale", width=100, height=50)
+    assert eventually(lambda: GIMP.state(desktop).picture == OpenPicture("a", kind, 100, 50, 1, True, False))
     call("gimp.rotate", degrees="90")
     hostile = 'a"b\\") (gimp-quit TRUE) ("'
     call("gimp.add_text", text=hostile, x=1, y=2, size=10, color="#0000ff")

@@ -235,3 +235,8 @@ def test_calls_have_columns_where_they_were_allowed(play: Play, tasks: list[Task
     episode = next(one for one in data_of(source) if one["agent"] == "own")
     assert episode["called"] == "calls: 1, actions with pointer and keyboard: 2"
     assert episode["steps"][0]["result"] == "what it says"
+    compared = compare(lines_of(find_runs(root)[0]), lines_of(run))
+    assert compared.rows[0].means[1] == {"steps": 4.0, "calls": 1.0, "gui_actions": 2.0}
+    shown = text_of(comparison_tables(compared, "noop", "own"))
+    assert "0.0->1.0" in shown
+    assert "0.0->2.0" in shown

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import EvaluationRun
 from operant.evaluation.statistics import difference, sign_test
-from operant.evaluation.summary import Line
+from operant.evaluation.summary import Line, rates
 from operant.types import Difficulty
 
 __all__ = ["ChangedEpisode", "Comparison", "ComparisonRow", "compare", "pair_runs"]
@@ -27,6 +27,8 @@ class ComparisonRow:
     change: float
     low: float
     high: float
+    means: tuple[dict[str, float | None], dict[str, float | None]] = ({}, {})
+    """Mean ``steps``, ``calls`` and ``gui_actions`` of an episode, in the first and in the second."""
 
     @property
     def is_clear(self) -> bool:
@@ -85,10 +87,9 @@ def pair_runs(
 def compare(first: Sequence[Line], second: Sequence[Line]) -> Comparison:
     rows = []
     for group, name in _groups([*first, *second]):
-        counts = [
-            _count([line for line in lines if _belongs(line, group, name)]) for lines in (first, second)
-        ]
-        rows.append(ComparisonRow(group, name, counts[0], counts[1], *difference(counts[0], counts[1])))
+        one, other = ([line for line in lines if _belongs(line, group, name)] for lines in (first, second))
+        counts, means = (_count(one), _count(other)), (_means(one), _means(other))
+        rows.append(ComparisonRow(group, name, *counts, *difference(*counts), means))
     theirs = {line.asked.directory: line for line in second}
     pairs = [(line, theirs[line.asked.directory]) for line in first if line.asked.directory in theirs]
     outcomes = Counter((one.success, other.success) for one, other in pairs)
@@ -122,6 +123,11 @@ def _belongs(line: Line, group: str, name: str) -> bool:
     if group == "application":
         return name in line.asked.apps
     return group == "overall" or line.asked.task == name
+
+
+def _means(lines: Sequence[Line]) -> dict[str, float | None]:
+    found = rates(lines)
+    return {name: found[f"mean_{name}"] for name in ("steps", "calls", "gui_actions")}
 
 
 def _count(lines: Sequence[Line]) -> tuple[int, int]:

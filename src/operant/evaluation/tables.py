@@ -139,18 +139,31 @@ def comparison_tables(comparison: Comparison, first: str, second: str) -> Iterat
     """What changed: episodes that got worse, those that got better, rates that differ; the overall rate is last."""
     if comparison.changed:
         yield _changed_episodes(comparison)
-    table = Table(title=escape(f"{first} -> {second}"), title_justify="left")
-    table.add_column("")
+    called = any(one.get("calls") for row in comparison.rows for one in row.means)
+    # With calls a row is wide: it goes without spaces beside the lines.
+    table = Table(title=escape(f"{first} -> {second}"), title_justify="left", padding=0 if called else (0, 1))
+    table.add_column("", overflow="fold")
     for column in (first, second, "change", "95 % interval"):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", overflow="fold")
+    means = ("steps", "calls", "gui_actions") if called else ("steps",)
+    for name in means:
+        table.add_column("mean\n" + name.replace("_", "\n"), justify="right", no_wrap=True)
     group = ""
     for row in reversed(comparison.rows):
-        if row.group != "overall" and (row.first == row.second or not (row.first[1] and row.second[1])):
+        if row.group != "overall" and not (row.first[1] and row.second[1]):
+            continue
+        # With calls, what the same success took is of interest too.
+        if (
+            row.group != "overall"
+            and row.first == row.second
+            and (not called or row.means[0] == row.means[1])
+        ):
             continue
         if group and row.group != group:
             table.add_section()
         group = row.group
-        table.add_row(escape(row.name), _share(row.first), _share(row.second), *_change(row))
+        moved = ["->".join(_mean(one.get(name)) or "-" for one in row.means) for name in means]
+        table.add_row(escape(row.name), _share(row.first), _share(row.second), *_change(row), *moved)
     yield table
 
 

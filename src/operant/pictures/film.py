@@ -15,7 +15,7 @@ from PIL import Image
 from operant.actions.describe import describe
 from operant.errors import ResultsError
 from operant.pictures.drawing import draw_action, draw_caption
-from operant.types import Outcome, Point, Size
+from operant.types import ActionKind, Outcome, Point, Size
 
 __all__ = ["Film", "Filmed", "episode_pictures", "write_gif", "write_mp4"]
 
@@ -23,6 +23,7 @@ ACTION_MS, LAST_MS = 700, 2000  # how long a picture stays
 # Without frames that refer to later ones, since the file's length is taken from the last that was written.
 CODEC = {"preset": "veryfast", "crf": "23", "bf": "0"}
 END_MS = 40  # before a picture's time is over
+LONGEST_CALL = 90  # characters of a call, and of what it answered
 
 
 class Filmed(Protocol):
@@ -103,7 +104,7 @@ def episode_pictures(episode: Filmed) -> Iterator[tuple[Image.Image, int]]:
         pointer = states[before].get("pointer")
         screen = Image.fromarray(episode.frame(before))
         drawn = draw_action(screen, step.action, Point(*pointer) if pointer else None)
-        said = f"invalid: {step.invalid}" if step.invalid else describe(step.action, Size(*screen.size))
+        said = f"invalid: {step.invalid}" if step.invalid else _said(step, Size(*screen.size))
         turn = f"turn {step.turn}, " if step.turn and step.turn != step.number else ""
         who = f"{step.who}: " if step.who else ""
         caption = f"{turn}{step.number}. {who}{said}"
@@ -113,6 +114,14 @@ def episode_pictures(episode: Filmed) -> Iterator[tuple[Image.Image, int]]:
     used = "" if episode.usage is None else f"{episode.turns} turns, {episode.usage} · "
     said = f"{outcome}: {used}{episode.why}"[:200]
     yield draw_caption(screen, said, warning=episode.outcome is not Outcome.SUCCESS), LAST_MS
+
+
+def _said(step: Any, screen: Size) -> str:
+    """The action, and of a call what it answered: it is not to be seen on the screen."""
+    if step.action is None or step.action.kind is not ActionKind.CALL:
+        return describe(step.action, screen)
+    answer = " ".join(str(step.info.get("result", "")).split())
+    return describe(step.action, longest=LONGEST_CALL) + (f"  ->  {answer[:LONGEST_CALL]}" if answer else "")
 
 
 def write_mp4(episode: Filmed, path: Path) -> None:

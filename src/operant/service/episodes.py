@@ -46,6 +46,8 @@ class EpisodeSummary:
     started: str
     difficulty: str
     usage: Usage | None = None
+    calls: int = 0
+    gui_actions: int = 0
 
 
 class Episodes:
@@ -139,6 +141,8 @@ class Episodes:
                 str(header.get("started", "")),
                 str(header["difficulty"]),
                 None if header.get("usage") is None else Usage.from_json(header["usage"]),
+                int(header.get("calls", 0)),
+                int(header.get("gui_actions", 0)),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None  # damaged, or gone since it was found

@@ -16,7 +16,7 @@ REGISTERED_S = 2.0  # how long an application may take to be accessible
 #: Numbers of AT-SPI's roles and states.
 TEXT, ENTRY, FRAME, PUSH_BUTTON, TOGGLE_BUTTON, FILE_CHOOSER = 61, 79, 23, 43, 62, 19
 DIALOGS = (2, 9, 16, 19, 22)  # alert, color chooser, dialog, file chooser, font chooser
-ACTIVE, FOCUSED, MULTI_LINE, SHOWING = 1, 12, 17, 25
+ACTIVE, CHECKED, FOCUSED, MULTI_LINE, SHOWING = 1, 4, 12, 17, 25
 
 
 class AppWidget(NamedTuple):

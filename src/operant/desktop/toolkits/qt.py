@@ -21,8 +21,9 @@ DoubleClickInterval=100
 SingleClick=false
 widgetStyle=Fusion
 """
-#: VLC asks before its first window whether it may look up covers, and says in a pop-up what plays next.
-_VLC = "qt-privacy-ask=0\nqt-notification=0\nmetadata-network-access=0\n"
+#: VLC asks before its first window whether it may look up covers, says in a pop-up what plays next, and shows an error
+#: where there is no sound card: sound goes to ALSA's device null, which takes it in real time.
+_VLC = "qt-privacy-ask=0\nqt-notification=0\nmetadata-network-access=0\naout=alsa\nalsa-audio-device=null\n"
 _ADVICE = "a program that draws its own widgets (QML without roles, OpenGL) has none to show: use its pixels"
 
 QT_5 = Toolkit(

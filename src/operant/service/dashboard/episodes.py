@@ -29,6 +29,10 @@ COLUMNS: list[dict[str, Any]] = [
     {"name": "agent", "label": "Agent", "field": "agent", "align": "left", "sortable": True},
     {"name": "steps", "label": "Steps", "field": "steps", "sortable": True},
 ]
+CALLED: list[dict[str, Any]] = [
+    {"name": "calls", "label": "Calls", "field": "calls", "sortable": True},
+    {"name": "gui_actions", "label": "GUI actions", "field": "gui_actions", "sortable": True},
+]
 USED = {"name": "used", "label": "Tokens, cost", "field": "used", "align": "left"}
 OUTCOMES = ("all", *(outcome.value for outcome in Outcome), "unfinished")
 MOST = 500
@@ -60,11 +64,14 @@ def register() -> None:
                     "instruction": one.instruction,
                     "agent": one.agent,
                     "steps": one.steps,
+                    "calls": one.calls,
+                    "gui_actions": one.gui_actions,
                     "used": used_text(one.usage),
                 }
                 for one in found
             ]
-            columns = COLUMNS + ([USED] if any(one.usage is not None for one in found) else [])
+            columns = COLUMNS + (CALLED if any(one.calls for one in found) else [])
+            columns += [USED] if any(one.usage is not None for one in found) else []
             table = ui.table(rows=rows, columns=columns, row_key="id", pagination=15).props("flat wrap-cells")
             keep_on_phones(table, columns, "outcome", "instruction")
             table.on("row-click", lambda event: ui.navigate.to(f"/episodes/{event.args[1]['id']}"))
@@ -82,7 +89,8 @@ def _replay(episode: EpisodeView) -> None:
     with ui.row().classes("op-row"):
         outcome_pill(episode.outcome)
         ui.label(episode.instruction).classes("text-base grow")
-    told = (episode.task, episode.agent, used_text(episode.usage), episode.why or "cut short")
+    called = f"{episode.calls} calls, {episode.gui_actions} GUI actions" if episode.calls else ""
+    told = (episode.task, episode.agent, called, used_text(episode.usage), episode.why or "cut short")
     ui.label(" · ".join(filter(None, told))).classes("op-sub")
     pictures = [episode.first_screenshot, *(step.screenshot for step in episode.steps)]
     if not any(pictures):
@@ -151,7 +159,8 @@ def _row(step: EpisodeStep) -> dict[str, Any]:
         "number": step.number,
         "action": (f"{step.actor}: " if step.actor else "")
         + step.description
-        + (f" (invalid: {step.invalid})" if step.invalid else ""),
+        + (f" (invalid: {step.invalid})" if step.invalid else "")
+        + (f" (answered: {step.result})" if step.result else ""),
         "reward": f"{step.reward:g}",
         "value": "–" if step.value is None else f"{step.value:.2f}",
         "ms": f"{step.agent_ms:.0f} + {step.desktop_ms:.0f}",

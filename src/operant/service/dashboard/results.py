@@ -12,6 +12,7 @@ from operant.agents.base import Usage
 from operant.errors import ResultsError
 from operant.evaluation.evaluation_run import find_runs
 from operant.evaluation.summary import lines_of, summarise
+from operant.evaluation.tables import MoreColumns
 from operant.service.dashboard.frame import PATIENCE_S, empty, framed, runtime
 from operant.service.dashboard.usage import used_text
 
@@ -32,9 +33,12 @@ COLUMNS = [
         ("interval", "95 % interval"),
         ("steps", "Mean steps"),
         ("infra", "Infra errors"),
+        ("calls", "Mean calls"),
+        ("gui_actions", "Mean GUI actions"),
         ("used", "Tokens, cost"),
     )
 ]
+CALLED = ("calls", "gui_actions")
 
 
 def register() -> None:
@@ -59,7 +63,10 @@ def register() -> None:
                     groups += [item for item in summary["by_difficulty"].items() if item[1]["n"]]
                     groups += list(summary["by_app"].items())
                     rows = [_row(name, rates) for name, rates in groups]
-                    columns = COLUMNS if any(row["used"] for row in rows) else COLUMNS[:-1]
+                    left_out: tuple[str, ...] = () if any(row["used"] for row in rows) else ("used",)
+                    if not MoreColumns.of(summary).called:
+                        left_out += CALLED
+                    columns = [column for column in COLUMNS if column["name"] not in left_out]
                     ui.table(rows=rows, columns=columns, row_key="group").props("flat dense")
 
 
@@ -70,6 +77,10 @@ def _summaries(root: Path) -> list[dict[str, Any]]:
         return []
 
 
+def _mean(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
 def _row(name: str, rates: Mapping[str, Any]) -> dict[str, Any]:
     known = rates["success"] is not None
     return {
@@ -77,7 +88,8 @@ def _row(name: str, rates: Mapping[str, Any]) -> dict[str, Any]:
         "n": rates["n"],
         "success": f"{rates['success']:.1%}" if known else "–",
         "interval": f"{rates['low']:.1%} – {rates['high']:.1%}" if known else "–",
-        "steps": "–" if rates["mean_steps"] is None else f"{rates['mean_steps']:.1f}",
+        "steps": _mean(rates["mean_steps"]),
         "infra": rates["infra_errors"],
+        **{name: _mean(rates.get(f"mean_{name}")) for name in CALLED},
         "used": used_text(Usage.from_json(used)) if (used := rates.get("usage")) else "",
     }

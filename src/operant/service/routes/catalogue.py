@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Outcomes = str
 else:
     Outcomes = Literal[(*(outcome.value for outcome in Outcome), "unfinished")]
+LONGEST_RESULT = 2000
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {}, "image/png": {}, "application/json": {}}}
 }
@@ -100,6 +101,8 @@ def _row(one: EpisodeSummary) -> EpisodeRow:
         outcome=one.outcome,
         reward=one.reward,
         steps=one.steps,
+        calls=one.calls,
+        gui_actions=one.gui_actions,
         started=one.started,
         difficulty=one.difficulty,
         usage=UsageView.of(one.usage),
@@ -130,6 +133,8 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
         seed=episode.seed,
         started=str(episode.header.get("started", "")),
         first_screenshot=pictures[0],
+        calls=int(episode.header.get("calls", 0)),
+        gui_actions=int(episode.header.get("gui_actions", 0)),
         usage=UsageView.of(episode.usage),
         steps=[
             EpisodeStep(
@@ -139,6 +144,7 @@ def episode_view(runtime: Runtime, name: str) -> EpisodeView:
                 actor=step.who,
                 response=step.response,
                 invalid=step.invalid,
+                result=str(step.info.get("result", ""))[:LONGEST_RESULT],
                 reward=step.reward,
                 value=step.record.get("value")
                 if isinstance(step.record.get("value"), (int, float))

@@ -29,6 +29,10 @@ class EpisodeRow(Given):
     """Null while it runs, and for ever if it was cut short."""
     reward: float
     steps: int
+    calls: int = 0
+    """Steps that called a function of an application."""
+    gui_actions: int = 0
+    """Steps with pointer or keyboard."""
     started: str
     difficulty: str
     usage: UsageView | None = None
@@ -48,6 +52,8 @@ class EpisodeStep(Given):
     """Who acted, in a team, and on which of its desktops."""
     response: str
     invalid: str | None
+    result: str = ""
+    """What a call answered, at most 2000 characters."""
     reward: float
     value: float | None
     agent_ms: float
@@ -69,5 +75,7 @@ class EpisodeView(Given):
     seed: int | None
     started: str
     first_screenshot: str | None
+    calls: int = 0
+    gui_actions: int = 0
     usage: UsageView | None = None
     steps: list[EpisodeStep]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 from bus import SessionBus, session_bus
 from display import XDisplay, wait_until
 from refusal import Refused
-from widgets import SHOWING, TEXT, TOGGLE_BUTTON, AccessibleApplication
+from widgets import CHECKED, SHOWING, TEXT, TOGGLE_BUTTON, AccessibleApplication, AppWidget
 
 WM_CLASS = "Galculator"
-TIME_LIMITS = {"calculate": 80}
+TIME_LIMITS = {"calculate": 60}
 LONGEST = 200
 TAKEN_S = 0.4
-SAME_BUTTON_S = 0.35  # GTK ignores a button that is activated again within 250 ms
+RELEASED_S = 1.0  # how long a button may stay pressed
 SAME = 5  # looks that must agree
 SIGNS = "0123456789.+-*/()"
 
@@ -32,11 +30,8 @@ def calculate(expression: str) -> str:
     with session_bus() as bus:
         app = _calculator(bus)
         before = _display(app)
-        last: dict[str, float] = {}
         for sign in ("AC", *signs, "="):
-            time.sleep(max(0.0, last.get(sign, 0.0) + SAME_BUTTON_S - time.monotonic()))
             _press(app, sign)
-            last[sign] = time.monotonic()
         return _settled(app, before)
 
 
@@ -65,10 +60,19 @@ def _calculator(bus: SessionBus) -> AccessibleApplication:
 
 
 def _press(app: AccessibleApplication, label: str) -> None:
+    def released() -> bool:
+        return not _button(app, label).has(CHECKED)
+
+    # A press is lost while the button is still down from the last one. A few, such as those of modes, stay down.
+    wait_until(released, RELEASED_S, 0.01)
+    app.press(_button(app, label))
+
+
+def _button(app: AccessibleApplication, label: str) -> AppWidget:
     buttons = {one.name: one for one in app.look() if one.role == TOGGLE_BUTTON and one.has(SHOWING)}
     if label not in buttons:
         raise Refused("there is no button %r; buttons: %s" % (label[:40], " ".join(sorted(buttons))))
-    app.press(buttons[label])
+    return buttons[label]
 
 
 def _display(app: AccessibleApplication) -> str:
