@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from operant.apps.gimp import APP as GIMP
-from operant.apps.gimp import OpenPicture
+from operant.apps.gimp import GimpPicture
 from operant.apps.vlc import APP as VLC
 from operant.apps.vlc import VlcState, settings
 from operant.desktop.sandbox import SandboxDesktop
@@ -79,11 +79,11 @@ def test_gimp_changes_and_saves_the_picture_that_is_seen(
     desktop.files.write("a.png", made.getvalue())
     call("gimp.open_picture", path="a.png")
     kind = "RGB color 8-bit gamma integer"
-    assert eventually(lambda: GIMP.state(desktop).picture) == OpenPicture(
+    assert eventually(lambda: GIMP.state(desktop).picture) == GimpPicture(
         "a", kind, 200, 100, 1, False, False
     )
     call("gimp.scale", width=100, height=50)
-    assert eventually(lambda: GIMP.state(desktop).picture == OpenPicture("a", kind, 100, 50, 1, True, False))
+    assert eventually(lambda: GIMP.state(desktop).picture == GimpPicture("a", kind, 100, 50, 1, True, False))
     call("gimp.rotate", degrees="90")
     hostile = 'a"b\\") (gimp-quit TRUE) ("'
     call("gimp.add_text", text=hostile, x=1, y=2, size=10, color="#0000ff")

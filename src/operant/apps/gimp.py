@@ -13,7 +13,7 @@ from operant.types import Action
 if TYPE_CHECKING:
     from operant.desktop.protocol import Desktop
 
-__all__ = ["APP", "Gimp", "GimpState", "OpenPicture", "dialog", "read_title"]
+__all__ = ["APP", "Gimp", "GimpPicture", "GimpState", "dialog", "read_title"]
 
 ENDING = " – GIMP"  # of the title of a window with a picture
 EMPTY = "GNU Image Manipulation Program"  # the title of one without
@@ -27,7 +27,7 @@ FOREIGN = re.compile(r"\[(.*)\](?: \(\w+\))?")  # the name of a file of another 
 
 
 @dataclass(frozen=True)
-class OpenPicture:
+class GimpPicture:
     """A picture as the title of its window tells of it."""
 
     name: str
@@ -47,7 +47,7 @@ class OpenPicture:
 class GimpState:
     """What its windows say."""
 
-    picture: OpenPicture | None
+    picture: GimpPicture | None
     """The picture that is open; None if none is."""
     dialogs: tuple[str, ...]
     """Titles of its other windows."""
@@ -69,13 +69,13 @@ class Gimp(App):
         return GimpState(read_title(pictures[0]) if pictures else None, tuple(others))
 
 
-def read_title(title: str) -> OpenPicture | None:
+def read_title(title: str) -> GimpPicture | None:
     """What a title without its ending says of the picture; None if it is not one of a picture."""
     found = PICTURE.fullmatch(title)
     if found is None:
         return None
     foreign = FOREIGN.fullmatch(found["name"])
-    return OpenPicture(
+    return GimpPicture(
         name=foreign[1] if foreign else found["name"],
         kind=found["kind"],
         width=int(found["width"]),
