@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 import wave
 from collections.abc import Callable, Iterator
@@ -175,3 +176,22 @@ def test_windows_are_named_by_instance_and_class_as_wmctrl_does(desktop: Sandbox
     step("activate_window", window_name="XTERM.xterm", by_class=True)
     step("close_window", window_name="xterm.XTerm", by_class=True, strict=True)
     wait_for(lambda: not desktop.windows())
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (None, "false"),
+        ({"has_migrated_local_network_access": True}, "false"),
+        ({"cookies": 1}, "false"),
+        ({"cookies": 4}, "true"),
+    ],
+)
+def test_data_that_is_deleted_when_chrome_closes(
+    desktop: SandboxDesktop, get: Get, values: Any, said: str
+) -> None:
+    profile = {} if values is None else {"default_content_setting_values": values}
+    desktop.files.write(
+        "/home/user/.config/google-chrome/Default/Preferences", json.dumps({"profile": profile})
+    )
+    assert get("data_delete_automacally") == said

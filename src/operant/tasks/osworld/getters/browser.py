@@ -15,6 +15,7 @@ from operant.tasks.osworld.getters.evidence import Evidence
 __all__ = ["GETTERS"]
 
 PROFILE = "~/.config/google-chrome/Default"
+SESSION_ONLY = 4  # of the settings of cookies
 APPEARANCE = {0: "system", 1: "light", 2: "dark"}
 
 
@@ -48,9 +49,10 @@ def _do_not_track(source: Mapping[str, Any], evidence: Evidence) -> str:
 
 
 def _deletes_on_exit(source: Mapping[str, Any], evidence: Evidence) -> str:
-    """Whether sites keep their data only until the browser is closed."""
-    settings = _within(_profile(evidence, "Preferences"), "profile", "default_content_setting_values")
-    return "false" if settings is None else "true"
+    """Whether sites keep their data only until the browser is closed. Chromium keeps other values beside that one."""
+    values = ("profile", "default_content_setting_values")
+    kept = _within(_profile(evidence, "Preferences"), *values, "cookies")
+    return "true" if kept == SESSION_ONLY else "false"
 
 
 def _font_size(source: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
