@@ -18,6 +18,7 @@ from PIL import Image
 
 from operant.config.desktop import DesktopConfig
 from operant.desktop.providers.sandbox import SandboxProvider
+from operant.errors import DesktopDied
 from operant.rollout.store import find_episodes, read_episode
 from operant.testing import FakeDesktop
 from operant.types import Outcome, Size
@@ -104,6 +105,19 @@ def test_finished_episodes_are_not_played_again(fake: Any) -> None:
     _, err = fake("eval", "--agent", "done", "--suite", "pretend", "--episodes", "2", "--json")
     assert "4 of 8 episodes are there already" in err
     assert "8/8" in err  # the bar counts from what was there
+
+
+def test_an_evaluation_in_which_nothing_could_be_played_has_failed(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise DesktopDied("the display is gone")
+
+    monkeypatch.setattr(FakeDesktop, "perform", die)
+    out, err = fake("eval", "--agent", "oracle", "--suite", "pretend", "--limit", "1", "--json", code=1)
+    assert json.loads(out)["outcomes"]["infra_error"] == 1
+    assert "error: no episode could be played" in err
+    assert "the display is gone" in err
 
 
 def test_tasks_are_chosen_by_id_by_text_and_by_number(fake: Any) -> None:

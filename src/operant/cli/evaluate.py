@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+FAILED = 1
 INTERRUPTED = 130  # as after Ctrl-C: there is something left to play
 
 
@@ -227,6 +228,10 @@ def evaluate(
             err=True,
         )
         raise typer.Exit(INTERRUPTED)
+    if plan and summary["outcomes"]["infra_error"] == len(plan):
+        typer.echo(f"error: no episode could be played: {summary['failures'][0]['why']}", err=True)
+        typer.echo("hint: this says nothing about the agent; the same command tries them again", err=True)
+        raise typer.Exit(FAILED)
 
 
 def _settings(file: Path | None, **flags: Any) -> EvaluationConfig:
