@@ -149,7 +149,7 @@ def test_refusals_say_what_to_do(hub: Hub, run: Run, model: Path, tmp_path: Path
     down = run("hub", "pull", "owner/tiny", code=1, HF_ENDPOINT="http://127.0.0.1:9")
     assert "http://127.0.0.1:9 reachable" in down
     assert "holds no checkpoint" in run("hub", "push", tmp_path, "owner/tiny", code=2)
-    assert "repo id" in run("hub", "pull", "a/b/c", code=1).lower()
+    assert "OWNER/NAME" in run("hub", "pull", "a/b/c", code=2)
     load = (
         "import sys\nfrom operant.agents.vlm.wrapper import VLMWrapper\nfrom operant.errors import ModelError\n"
         "try: VLMWrapper(sys.argv[1])\nexcept ModelError as error: print(error.hint)"

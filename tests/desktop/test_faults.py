@@ -519,7 +519,7 @@ def test_the_supervisor_leaks_no_descriptor(fresh: Callable[..., SandboxDesktop]
 
     def count() -> int:
         desktop.frame()
-        desktop._busy()  # lists anew whatever it watches
+        desktop._open().programs.busy()  # lists anew whatever it watches
         return len(os.listdir(f"/proc/{supervisor}/fd"))
 
     before = count()

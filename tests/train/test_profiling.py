@@ -21,7 +21,7 @@ def test_a_run_is_profiled(
     real = run.train
 
     def on_fake_desktops(config: Any, **options: Any) -> Any:
-        return real(config, **options, tasks=FAKE_TEMPLATES, factory=FakeDesktop.factory)
+        return real(config, **{**options, "factory": FakeDesktop.factory}, tasks=FAKE_TEMPLATES)
 
     monkeypatch.setattr(run, "train", on_fake_desktops)
     few = ["--total-timesteps", "8", "--rollout-steps", "8", "--num-envs", "2"]

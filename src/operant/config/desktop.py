@@ -120,7 +120,7 @@ def _monitors(given: Any) -> Any:
         if isinstance(one, str):
             found = _REGION.fullmatch(one.strip())
             if found is None:
-                raise ValueError(f"monitor {one!r} is not written WIDTHxHEIGHT or WIDTHxHEIGHT+X+Y")
+                raise ValueError(f"monitors: {one!r} is not written WIDTHxHEIGHT or WIDTHxHEIGHT+X+Y")
             width, height, x, y = (None if part is None else int(part) for part in found.groups())
             one = {"x": right if x is None else x, "y": y or 0, "width": width, "height": height}
         if isinstance(one, dict) and all(isinstance(one.get(side), int) for side in ("x", "width")):

@@ -168,8 +168,11 @@ class Display:
     def _rearm(self) -> None:
         if self._damaged:
             self._damaged = False
-            self._damage_extension.Subtract(self._damage, _NO_REGION, _NO_REGION)
-            self.connection.flush()
+            try:
+                self._damage_extension.Subtract(self._damage, _NO_REGION, _NO_REGION)
+                self.connection.flush()
+            except xcffib.ConnectionException as error:
+                raise DesktopDied("the display is gone") from error
 
     def wait_damage(self, seconds: float) -> bool:
         """True as soon as something is drawn; False when nothing was for so long."""
